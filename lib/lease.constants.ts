@@ -1,0 +1,23 @@
+/** Injection token of the store of the default service: override it with a `MemoryLeaseStore` and no connection is opened. */
+export const LEASE_STORE = 'lease:store';
+/** Injection token of the validated module options of the default service. */
+export const LEASE_OPTIONS = 'lease:options';
+
+/** The name of the service when the application has only one. */
+export const DEFAULT_SERVICE = 'default';
+
+const named = (token: string, service: string): string => (service === DEFAULT_SERVICE ? token : `${token}:${service}`);
+
+/** Injection token of the store of the service `name`. */
+export const getLeaseStoreToken = (name: string = DEFAULT_SERVICE): string => named(LEASE_STORE, name);
+/** Injection token of the validated module options of the service `name`. */
+export const getLeaseOptionsToken = (name: string = DEFAULT_SERVICE): string => named(LEASE_OPTIONS, name);
+/** Injection token of the executor of the service `name`; readable, since Nest prints it when the module is missing. */
+export const getLeaseExecutorToken = (name: string = DEFAULT_SERVICE): string => named('lease:executor (import LeaseModule.forRoot())', name);
+
+/** Reflect metadata: the `@WithLease` declaration of a method. On the wrapper function. */
+export const WITH_LEASE_METADATA = 'lease:with-lease';
+/** Reflect metadata: parameters filled by us. On the prototype, by method name. */
+export const SLOTS_METADATA = 'lease:slots';
+/** Reflect metadata: parameters named by `@LeaseKey`. On the prototype, by method name. */
+export const KEY_PARTS_METADATA = 'lease:key-parts';

@@ -1,0 +1,157 @@
+/**
+ * The store port: what a lease needs of the system that remembers it, in the words of leases. A store never reads the clock
+ * of the process for a decision that another process also makes: it has one clock of its own.
+ */
+export interface LeaseStore {
+  readonly capabilities: StoreCapabilities;
+  /**
+   * One try to get the lease. Idempotent by `holderId`: asked again by the same holder it gives the same token and the full ttl
+   * again. A try that fails changes nothing, the fence included.
+   * @throws StoreError
+   */
+  acquire(request: AcquireRequest): Promise<Granted | Busy>;
+  /**
+   * Extends leases, in one round trip where it can; one answer for each request, in order, and the failure of one concerns
+   * that one only (`unknown`). Never creates a lease, never shortens one, and heals a missing or lower fence.
+   */
+  renew(requests: readonly RenewRequest[]): Promise<RenewResult[]>;
+  /** Ends the lease if `holderId` still holds it. Safe to repeat: a repeated release never touches the next holder. */
+  release(request: ReleaseRequest): Promise<ReleaseResult>;
+  /** Undoes an acquire whose answer was not waited for: whatever `holderId` holds of the key is gone afterwards. Safe to repeat. */
+  leave(request: LeaveRequest): Promise<void>;
+  /** What is known of the key now, or `undefined` when it is free. Never answered from a replica. */
+  inspect(key: string): Promise<LeaseRecord | undefined>;
+  /** Ends the lease whoever holds it, keeping the fence, so that the next token is higher. `undefined` when it was free. */
+  forceRelease(key: string): Promise<LeaseRecord | undefined>;
+  /** Resolves when the store answers; for `connectOnStart`. */
+  ping(): Promise<void>;
+  /** Told when a call was given up for want of an answer, so that a store may drop a connection that is half open. */
+  unanswered?(): void;
+  /** Hand-over notices for this process; a store whose wake-up is `poll` never calls the listener. */
+  onWake(listener: (wake: Wake) => void): StoreSubscription;
+  /** Ends what the store has opened itself, and nothing that was handed to it. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+/** What a store can do; the contract suite is parametrised by it. */
+export interface StoreCapabilities {
+  /** Shown in messages, for example `redis`. */
+  readonly name: string;
+  /** Tokens survive the process: `memory` forgets them with it. */
+  readonly shared: boolean;
+  /** Whose clock decides about expiry. */
+  readonly clock: 'server' | 'process';
+  /** How a waiter learns that its turn has come. */
+  readonly wakeUp: 'push' | 'poll';
+  /** Waiters are served in the order in which they came. */
+  readonly fifo: boolean;
+}
+
+/** One try to get a lease. */
+export interface AcquireRequest {
+  /** The user's key, unescaped. */
+  readonly key: string;
+  /** Random for each acquisition; proves ownership; secret. */
+  readonly holderId: string;
+  /** Short hash of `holderId`, shown to others. */
+  readonly holderTag: string;
+  /** How the process describes itself to operators. */
+  readonly holder: string;
+  readonly ttlMs: number;
+  /** The token granted must be higher than this. A value more than a day ahead of the store's clock is refused (`floor`). */
+  readonly floor?: number;
+}
+
+/** The lease is ours. */
+export interface Granted {
+  readonly kind: 'granted';
+  readonly fencingToken: number;
+  /** What the store granted, in milliseconds from the moment it decided. */
+  readonly ttlMs: number;
+  /** The store's clock when it decided, in milliseconds since the epoch. */
+  readonly serverTimeMs?: number;
+}
+
+/** Somebody else's. */
+export interface Busy {
+  readonly kind: 'busy';
+  /** Until it runs out if nobody renews it; never more than the ttl that was granted. */
+  readonly remainingMs: number;
+  readonly fencingToken: number;
+  readonly holder: string;
+  readonly holderTag: string;
+  readonly serverTimeMs?: number;
+}
+
+export interface RenewRequest {
+  readonly key: string;
+  readonly holderId: string;
+  /** The fence is healed to this where it is missing or lower. */
+  readonly fencingToken: number;
+  readonly ttlMs: number;
+}
+
+/** `held`: confirmed, the lease lives for at least `ttlMs` from the request; `gone`: no lease under the key; `taken`: another's; `unknown`: could not be asked. */
+export type RenewResult =
+  | { readonly kind: 'held'; readonly serverTimeMs?: number }
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'taken'; readonly fencingToken?: number }
+  | { readonly kind: 'unknown'; readonly error: StoreError };
+
+export interface ReleaseRequest {
+  readonly key: string;
+  readonly holderId: string;
+  readonly fencingToken: number;
+}
+
+export interface ReleaseResult {
+  readonly kind: 'released' | 'not-held';
+}
+
+export interface LeaveRequest {
+  readonly key: string;
+  readonly holderId: string;
+}
+
+/** What an operator may know of a key; the holder's secret id is not in it. */
+export interface LeaseRecord {
+  readonly key: string;
+  readonly state: 'held' | 'reserved' | 'cooldown';
+  readonly holder: string;
+  readonly holderTag: string;
+  readonly fencingToken: number;
+  /** When it was acquired, in milliseconds since the epoch by the store's clock. */
+  readonly since: number;
+  /** Until it runs out if nobody renews it, by the store's clock. */
+  readonly remainingMs: number;
+  /** How many wait for it, where the store knows. */
+  readonly waiters: number;
+}
+
+/** A notice that the lease of `key` is offered to the waiter `holderId` of this process. */
+export interface Wake {
+  readonly key: string;
+  readonly holderId: string;
+}
+
+export interface StoreSubscription {
+  unsubscribe(): void;
+}
+
+/**
+ * `transient`: may work when tried again (timeouts, resets, a server that is loading or failing over). `fatal`: will not
+ * (no permission, a wrong password, a syntax error). `foreign`: the key holds something that is not a lease. `floor`: the
+ * token asked for lies so far ahead of the store's clock that it would poison the key.
+ */
+export type StoreErrorKind = 'transient' | 'fatal' | 'foreign' | 'floor';
+
+/** What a store rejects with. Anything else that it rejects with counts as transient. */
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
+
+  constructor(kind: StoreErrorKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = 'StoreError';
+    this.kind = kind;
+  }
+}
