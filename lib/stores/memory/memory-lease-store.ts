@@ -1,0 +1,181 @@
+import type { Clock } from '../../time/clock.js';
+import { SystemClock } from '../../time/system-clock.js';
+import type {
+  AcquireRequest,
+  Busy,
+  Granted,
+  LeaseRecord,
+  LeaseStore,
+  LeaveRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewRequest,
+  RenewResult,
+  StoreCapabilities,
+  StoreSubscription,
+} from '../lease-store.js';
+import { ExpiringMap, type Expiring } from './expiring-map.js';
+import { fenceRules, type Fence } from './memory-fence.js';
+
+/** How a `MemoryLeaseStore` is set up. */
+export interface MemoryLeaseStoreOptions {
+  /** Whose wall clock decides about expiry; it plays the part of the server's. Default: the clock of the machine. */
+  readonly clock?: Clock;
+  /** How long the last token of an idle key is remembered, in milliseconds. Default: 24 hours. */
+  readonly fenceRetention?: number;
+}
+
+/** A lease as it is kept; replaced as a whole, never changed. */
+interface HeldLease extends Expiring {
+  readonly holderId: string;
+  readonly holderTag: string;
+  readonly holder: string;
+  readonly fencingToken: number;
+  /** The longest ttl granted so far that the present expiry stands for. */
+  readonly ttlMs: number;
+  readonly since: number;
+}
+
+/**
+ * Leases in the memory of this process, with the rules of the Redis store: for tests, samples and applications of a single
+ * process. Two instances know nothing of each other; one instance may serve several applications of the process, which are
+ * then rivals as replicas would be. Everything is forgotten with the process.
+ */
+export class MemoryLeaseStore implements LeaseStore {
+  readonly capabilities: StoreCapabilities = { name: 'memory', shared: false, clock: 'process', wakeUp: 'poll', fifo: false };
+  protected readonly leases = new ExpiringMap<HeldLease>();
+  protected readonly fences = new ExpiringMap<Fence>();
+  private readonly clock: Clock;
+  private readonly fenceRetentionMs: number;
+
+  constructor(options: MemoryLeaseStoreOptions = {}) {
+    this.clock = options.clock ?? new SystemClock();
+    this.fenceRetentionMs = options.fenceRetention ?? fenceRules.defaultRetentionMs;
+  }
+
+  acquire(request: AcquireRequest): Promise<Granted | Busy> {
+    return atOnce(() => {
+      const now = this.clock.wall();
+      const lease = this.leases.get(request.key, now);
+      if (lease === undefined) return this.grant(request, now);
+      if (lease.holderId !== request.holderId) return busy(lease, now);
+      this.keep(request.key, lease, request.ttlMs, lease.fencingToken, now);
+      return granted(lease.fencingToken, request.ttlMs, now);
+    });
+  }
+
+  renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    return atOnce(() => requests.map((request) => this.renewOne(request)));
+  }
+
+  release({ key, holderId, fencingToken }: ReleaseRequest): Promise<ReleaseResult> {
+    return atOnce(() => {
+      const now = this.clock.wall();
+      const lease = this.heldBy(key, holderId, now);
+      if (lease === undefined) return { kind: 'not-held' };
+      this.raiseFence(key, lease, fencingToken, now);
+      this.leases.delete(key);
+      return { kind: 'released' };
+    });
+  }
+
+  leave({ key, holderId }: LeaveRequest): Promise<void> {
+    return atOnce(() => {
+      if (this.heldBy(key, holderId, this.clock.wall())) this.leases.delete(key);
+    });
+  }
+
+  inspect(key: string): Promise<LeaseRecord | undefined> {
+    return atOnce(() => this.record(key, this.clock.wall()));
+  }
+
+  forceRelease(key: string): Promise<LeaseRecord | undefined> {
+    return atOnce(() => {
+      const now = this.clock.wall();
+      const lease = this.leases.get(key, now);
+      if (lease === undefined) return undefined;
+      const record = this.record(key, now);
+      // Also when the fence was lost meanwhile: the next token must be higher.
+      this.raiseFence(key, lease, lease.fencingToken, now);
+      this.leases.delete(key);
+      return record;
+    });
+  }
+
+  ping(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** Waiters of this store poll: the listener is never called. */
+  onWake(): StoreSubscription {
+    return { unsubscribe: () => undefined };
+  }
+
+  /** Nothing was opened. The leases stay: another application may share this store. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private grant(request: AcquireRequest, now: number): Granted {
+    const { key, holderId, holderTag, holder, ttlMs, floor } = request;
+    const fencingToken = fenceRules.next(key, this.fences.get(key, now)?.token ?? 0, floor, now);
+    const lease: HeldLease = { holderId, holderTag, holder, fencingToken, ttlMs, since: now, expiresAt: now + ttlMs };
+    this.leases.set(key, lease, now);
+    this.raiseFence(key, lease, fencingToken, now);
+    return granted(fencingToken, ttlMs, now);
+  }
+
+  private renewOne({ key, holderId, fencingToken, ttlMs }: RenewRequest): RenewResult {
+    const now = this.clock.wall();
+    const lease = this.leases.get(key, now);
+    if (lease === undefined) return { kind: 'gone' };
+    if (lease.holderId !== holderId) return { kind: 'taken', fencingToken: lease.fencingToken };
+    this.keep(key, lease, ttlMs, fencingToken, now);
+    return { kind: 'held', serverTimeMs: now };
+  }
+
+  /** Extends, never shortens. A remaining time above the recorded ttl (the clock went back) is put right on the way. */
+  private keep(key: string, lease: HeldLease, ttlMs: number, token: number, now: number): void {
+    const kept = ttlMs >= remainingMs(lease, now) ? { ...lease, ttlMs, expiresAt: now + ttlMs } : lease;
+    if (kept !== lease) this.leases.set(key, kept, now);
+    this.raiseFence(key, kept, token, now);
+  }
+
+  /** Remembers the highest token, and for how long; a token that no clock can have made does not poison the key. */
+  private raiseFence(key: string, lease: HeldLease, asked: number, now: number): void {
+    const wanted = fenceRules.plausible(asked, now) ? Math.max(asked, lease.fencingToken) : lease.fencingToken;
+    const token = Math.max(this.fences.get(key, now)?.token ?? 0, wanted);
+    this.fences.set(key, { token, expiresAt: fenceRules.expiresAt(token, lease.ttlMs, this.fenceRetentionMs, now) }, now);
+  }
+
+  private heldBy(key: string, holderId: string, now: number): HeldLease | undefined {
+    const lease = this.leases.get(key, now);
+    return lease?.holderId === holderId ? lease : undefined;
+  }
+
+  private record(key: string, now: number): LeaseRecord | undefined {
+    const lease = this.leases.get(key, now);
+    if (lease === undefined) return undefined;
+    const { holder, holderTag, fencingToken, since } = lease;
+    return { key, state: 'held', holder, holderTag, fencingToken, since, remainingMs: remainingMs(lease, now), waiters: 0 };
+  }
+}
+
+/** Never above the recorded ttl, though the clock may have been set back since. */
+function remainingMs(lease: HeldLease, now: number): number {
+  return Math.min(lease.expiresAt - now, lease.ttlMs);
+}
+
+function granted(fencingToken: number, ttlMs: number, now: number): Granted {
+  return { kind: 'granted', fencingToken, ttlMs, serverTimeMs: now };
+}
+
+function busy(lease: HeldLease, now: number): Busy {
+  const { holder, holderTag, fencingToken } = lease;
+  return { kind: 'busy', remainingMs: remainingMs(lease, now), fencingToken, holder, holderTag, serverTimeMs: now };
+}
+
+/** Decides at the call, in one step as a script would, and answers as a promise. */
+function atOnce<T>(decide: () => T): Promise<T> {
+  return new Promise((resolve) => resolve(decide()));
+}
