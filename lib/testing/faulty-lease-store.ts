@@ -1,0 +1,174 @@
+import type {
+  AcquireRequest,
+  Busy,
+  Granted,
+  LeaseRecord,
+  LeaseStore,
+  LeaveRequest,
+  ReleaseRequest,
+  ReleaseResult,
+  RenewRequest,
+  RenewResult,
+  StoreCapabilities,
+  StoreSubscription,
+  Wake,
+} from '../stores/lease-store.js';
+import type { Clock } from '../time/clock.js';
+import { SystemClock } from '../time/system-clock.js';
+
+/** What each verb of the store is asked with; `renew` takes many leases in one call. */
+export interface StoreCalls {
+  acquire: AcquireRequest;
+  renew: readonly RenewRequest[];
+  release: ReleaseRequest;
+  leave: LeaveRequest;
+  inspect: string;
+  forceRelease: string;
+  ping: undefined;
+}
+
+/** A call to the store that can go wrong. */
+export type StoreVerb = keyof StoreCalls;
+
+type Fault = <T>(apply: () => Promise<T>) => Promise<T>;
+
+/**
+ * A store whose calls go wrong as told: wrap the real one, tell it which of the next calls fail and how, and see what your
+ * application does. Faults of one verb are used up in the order in which they were told, one for each call; a verb without
+ * one passes straight through.
+ *
+ * ```ts
+ * const faulty = new FaultyLeaseStore(new MemoryLeaseStore({ clock }), { clock });
+ * faulty.dropReply('renew', 2);          // the next two renewals are applied, and never answered
+ * faulty.fail('acquire', new Error('ECONNRESET'));
+ * ```
+ */
+export class FaultyLeaseStore implements LeaseStore {
+  readonly capabilities: StoreCapabilities;
+  private readonly clock: Clock;
+  private readonly planned = new Map<StoreVerb, { readonly fault: Fault; left: number }[]>();
+  private readonly recorded = new Map<StoreVerb, unknown[]>();
+
+  /** `clock` times the delays; default: the clock of the machine. */
+  constructor(
+    private readonly inner: LeaseStore,
+    options: { readonly clock?: Clock } = {},
+  ) {
+    this.capabilities = inner.capabilities;
+    this.clock = options.clock ?? new SystemClock();
+  }
+
+  /** The next `n` calls (default 1) never reach the store and never settle. */
+  dropRequest(verb: StoreVerb, n = 1): this {
+    return this.plan(verb, n, never);
+  }
+
+  /** The next `n` calls (default 1) are applied by the store, and never settle. */
+  dropReply(verb: StoreVerb, n = 1): this {
+    return this.plan(verb, n, async (apply) => {
+      await apply().catch(() => undefined);
+      return never();
+    });
+  }
+
+  /** The next `n` calls (default 1) reach the store only after `ms` milliseconds. */
+  delay(verb: StoreVerb, ms: number, n = 1): this {
+    return this.plan(verb, n, async (apply) => {
+      await this.pass(ms);
+      return apply();
+    });
+  }
+
+  /** The next `n` calls (default 1) are applied at once and answered only after `ms` milliseconds. */
+  delayReply(verb: StoreVerb, ms: number, n = 1): this {
+    return this.plan(verb, n, async (apply) => {
+      const reply = apply();
+      await Promise.all([this.pass(ms), reply.catch(() => undefined)]);
+      return reply;
+    });
+  }
+
+  /** The next `n` calls (default 1) never reach the store and reject with `error`. */
+  fail(verb: StoreVerb, error: unknown, n = 1): this {
+    // Rejecting with what the test gave is the point, whatever it is.
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    return this.plan(verb, n, () => Promise.reject(error));
+  }
+
+  /** Forgets the faults still planned, of one verb or of all; what already hangs goes on hanging. */
+  heal(verb?: StoreVerb): this {
+    if (verb === undefined) this.planned.clear();
+    else this.planned.delete(verb);
+    return this;
+  }
+
+  /** What the verb was asked with so far, oldest first, calls that went wrong included. */
+  calls<V extends StoreVerb>(verb: V): readonly StoreCalls[V][] {
+    return [...((this.recorded.get(verb) ?? []) as StoreCalls[V][])];
+  }
+
+  acquire(request: AcquireRequest): Promise<Granted | Busy> {
+    return this.run('acquire', request, () => this.inner.acquire(request));
+  }
+
+  renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    return this.run('renew', requests, () => this.inner.renew(requests));
+  }
+
+  release(request: ReleaseRequest): Promise<ReleaseResult> {
+    return this.run('release', request, () => this.inner.release(request));
+  }
+
+  leave(request: LeaveRequest): Promise<void> {
+    return this.run('leave', request, () => this.inner.leave(request));
+  }
+
+  inspect(key: string): Promise<LeaseRecord | undefined> {
+    return this.run('inspect', key, () => this.inner.inspect(key));
+  }
+
+  forceRelease(key: string): Promise<LeaseRecord | undefined> {
+    return this.run('forceRelease', key, () => this.inner.forceRelease(key));
+  }
+
+  ping(): Promise<void> {
+    return this.run('ping', undefined, () => this.inner.ping());
+  }
+
+  unanswered(): void {
+    this.inner.unanswered?.();
+  }
+
+  onWake(listener: (wake: Wake) => void): StoreSubscription {
+    return this.inner.onWake(listener);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+
+  private plan(verb: StoreVerb, n: number, fault: Fault): this {
+    if (!(n >= 1)) throw new RangeError(`A fault of "${verb}" for ${String(n)} calls: give 1 or more, Infinity for all until heal().`);
+    const faults = (this.planned.get(verb) ?? []).filter((entry) => entry.left > 0);
+    this.planned.set(verb, [...faults, { fault, left: n }]);
+    return this;
+  }
+
+  private run<V extends StoreVerb, T>(verb: V, asked: StoreCalls[V], apply: () => Promise<T>): Promise<T> {
+    const recorded = this.recorded.get(verb) ?? [];
+    this.recorded.set(verb, recorded);
+    recorded.push(asked);
+    const next = this.planned.get(verb)?.find((entry) => entry.left > 0);
+    if (next === undefined) return apply();
+    next.left -= 1;
+    return next.fault(apply);
+  }
+
+  private pass(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.setTimer(resolve, ms));
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => undefined);
+}
