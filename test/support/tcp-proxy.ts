@@ -1,0 +1,165 @@
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** `request`: from the client to the server. `reply`: back. */
+export type ProxyDirection = 'request' | 'reply';
+
+interface Pair {
+  readonly client: Socket;
+  readonly server: Socket | undefined;
+  /** Half-open: it forwards nothing, and its client is not told. */
+  dead: boolean;
+}
+
+/**
+ * A TCP proxy with a script for each direction. A change holds for open and for new connections, until the next change;
+ * `pass()` makes everything well again (what was dropped stays lost).
+ */
+export class TcpProxy {
+  readonly host = '127.0.0.1';
+  /** Connections accepted so far. */
+  connections = 0;
+  /** Connections refused so far. */
+  refused = 0;
+  private readonly pairs = new Set<Pair>();
+  private readonly dropped: Record<ProxyDirection, boolean> = { request: false, reply: false };
+  private readonly delays: Record<ProxyDirection, number> = { request: 0, reply: 0 };
+  private refusing = false;
+  private deaf = false;
+
+  private constructor(
+    private readonly server: Server,
+    private readonly target: { readonly host: string; readonly port: number },
+  ) {
+    server.on('connection', (client) => this.accept(client));
+  }
+
+  /** Listens on a free loopback port, in front of `target`. */
+  static async start(target: { readonly port: number; readonly host?: string }): Promise<TcpProxy> {
+    const server = createServer();
+    const proxy = new TcpProxy(server, { host: target.host ?? '127.0.0.1', port: target.port });
+    await new Promise<void>((resolve) => server.listen(0, proxy.host, resolve));
+    return proxy;
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `redis://${this.host}:${String(this.port)}`;
+  }
+
+  /** Connections that are open now. */
+  get open(): number {
+    return this.pairs.size;
+  }
+
+  /** Ends every fault; open half-open connections stay dead. */
+  pass(): this {
+    this.dropped.request = this.dropped.reply = this.refusing = this.deaf = false;
+    this.delays.request = this.delays.reply = 0;
+    return this;
+  }
+
+  /** Discards what goes in that direction; connections stay open. */
+  drop(direction: ProxyDirection): this {
+    this.dropped[direction] = true;
+    return this;
+  }
+
+  /** Holds back what goes in that direction for `ms`; both directions when none is named. */
+  delay(ms: number, direction?: ProxyDirection): this {
+    if (direction !== 'reply') this.delays.request = ms;
+    if (direction !== 'request') this.delays.reply = ms;
+    return this;
+  }
+
+  /** Resets all open connections; new ones are served. */
+  cut(): this {
+    for (const pair of this.pairs) this.reset(pair);
+    return this;
+  }
+
+  /** From now on connections that are open or new stay open, and nothing is forwarded on them, not even after `pass()`. */
+  halfOpen(): this {
+    this.deaf = true;
+    for (const pair of this.pairs) {
+      pair.dead = true;
+      pair.client.removeAllListeners('data').resume();
+      pair.server?.destroy();
+    }
+    return this;
+  }
+
+  /** Resets each new connection at once; open ones stay. */
+  refuse(): this {
+    this.refusing = true;
+    return this;
+  }
+
+  /** Cuts everything and ends. Safe to repeat. */
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    this.cut();
+    await closed;
+  }
+
+  private accept(client: Socket): void {
+    client.on('error', () => undefined);
+    if (this.refusing) {
+      this.refused += 1;
+      client.resetAndDestroy();
+      return;
+    }
+    this.connections += 1;
+    client.setNoDelay(true);
+    const server = this.deaf ? undefined : connect({ ...this.target, noDelay: true });
+    const pair: Pair = { client, server, dead: this.deaf };
+    this.pairs.add(pair);
+    client.on('close', () => {
+      this.pairs.delete(pair);
+      server?.destroy();
+    });
+    if (server === undefined) {
+      client.resume();
+      return;
+    }
+    server.on('error', () => undefined);
+    server.on('close', () => {
+      if (!pair.dead) this.reset(pair);
+    });
+    this.forward('request', client, server);
+    this.forward('reply', server, client);
+  }
+
+  private forward(direction: ProxyDirection, from: Socket, to: Socket): void {
+    let held = 0;
+    let last = Promise.resolve();
+    const write = (chunk: Buffer): void => {
+      if (!to.destroyed) to.write(chunk);
+    };
+    from.on('data', (chunk) => {
+      if (this.dropped[direction]) return;
+      const ms = this.delays[direction];
+      // What comes after something that is still held back queues up behind it, so that the order stays.
+      if (ms === 0 && held === 0) {
+        write(chunk);
+        return;
+      }
+      const due = performance.now() + ms;
+      held += 1;
+      last = last
+        .then(() => sleep(Math.max(0, due - performance.now())))
+        .then(() => {
+          held -= 1;
+          write(chunk);
+        });
+    });
+  }
+
+  private reset({ client, server }: Pair): void {
+    server?.destroy();
+    if (!client.destroyed) client.resetAndDestroy();
+  }
+}
