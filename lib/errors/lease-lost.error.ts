@@ -24,13 +24,13 @@ export class LeaseLostError extends LeaseHttpError {
   /** Token of the lease that was lost. */
   readonly fencingToken?: number;
 
-  constructor(key: string, reason: LeaseLostReason, options: { fencingToken?: number; cause?: unknown } = {}) {
+  constructor(key: string, reason: LeaseLostReason, options: { fencingToken?: number; detail?: string; cause?: unknown } = {}) {
     const token = options.fencingToken === undefined ? '' : ` (fencing token ${String(options.fencingToken)})`;
     super({
       name: 'LeaseLostError',
       code: 'LEASE_LOST',
       status: 503,
-      message: `The lease "${key}"${token} was lost: ${WHY[reason]}. Stop the work it protected; a write that is still made must carry the token and be checked.`,
+      message: `The lease "${key}"${token} was lost: ${options.detail ?? WHY[reason]}. Stop the work it protected; a write that is still made must carry the token and be checked.`,
       publicMessage: 'The work was interrupted; it is not known to be complete.',
       key,
       cause: options.cause,

@@ -1,0 +1,189 @@
+import { LeaseBusyError } from '../errors/lease-busy.error.js';
+import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
+import { StoreError, type AcquireRequest, type Busy, type Granted } from '../stores/lease-store.js';
+import { backoffMs, jittered } from './backoff.js';
+import { holderTagOf, newHolderId } from './holder-id.js';
+import type { EngineParts } from './engine-parts.js';
+import type { ResolvedAcquireOptions } from './lease-options.js';
+import { Lease } from './lease.js';
+import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
+import { Validity, type Stamp } from './validity.js';
+
+/** A waiter looks again after this, at first and at most; sooner when the holder's time is over before. */
+const FIRST_POLL_MS = 20;
+const LAST_POLL_MS = 250;
+
+type Outcome = Lease | Busy | StoreError;
+
+/** One call of `acquire`: its tries, its wait, and what is to be taken back when it gives up. */
+export class Acquisition {
+  private readonly startedAt: number;
+  private readonly limitMs: number;
+  private readonly request: AcquireRequest;
+  /** Requests that were given up, or may be: each may yet be carried out. */
+  private readonly uncertain = new Set<Promise<unknown>>();
+  private busyTries = 0;
+  private failedTries = 0;
+
+  constructor(
+    private readonly engine: EngineParts,
+    private readonly key: string,
+    private readonly options: ResolvedAcquireOptions,
+  ) {
+    const holderId = newHolderId();
+    const floor = engine.floors.of(key, options.minToken);
+    this.startedAt = engine.clock.monotonic();
+    this.limitMs = callLimitMs(options.ttlMs, engine.defaults.commandTimeoutMs);
+    this.request = {
+      key,
+      holderId,
+      holderTag: holderTagOf(holderId),
+      holder: engine.holder,
+      ttlMs: options.ttlMs,
+      ...(floor === undefined ? {} : { floor }),
+    };
+  }
+
+  /** One try. */
+  async once(): Promise<Lease | Busy> {
+    const outcome = await this.interruptible((aborted) => this.attempt(this.limitMs, aborted));
+    if (outcome instanceof StoreError) throw this.giveUp(outcome);
+    return outcome;
+  }
+
+  /** Tries until it is ours, the wait is over, or the signal aborts. */
+  async wait(): Promise<Lease | Busy> {
+    return this.interruptible(async (aborted) => {
+      for (;;) {
+        const outcome = await this.attempt(this.nextLimitMs(), aborted);
+        if (outcome instanceof Lease) return outcome;
+        const fatal = outcome instanceof StoreError && outcome.kind !== 'transient';
+        if (fatal || this.leftMs() <= 0) {
+          if (outcome instanceof StoreError) throw this.giveUp(outcome);
+          this.undo();
+          return outcome;
+        }
+        await this.pause(this.delayMs(outcome), aborted);
+      }
+    });
+  }
+
+  waitedMs(): number {
+    return Math.round(this.engine.clock.monotonic() - this.startedAt);
+  }
+
+  private leftMs(): number {
+    return this.startedAt + this.options.waitMs - this.engine.clock.monotonic();
+  }
+
+  /** Later tries do not outlast the wait by more than 50 ms. */
+  private nextLimitMs(): number {
+    const first = this.busyTries + this.failedTries === 0;
+    return first ? this.limitMs : Math.min(this.limitMs, Math.max(this.leftMs(), 50));
+  }
+
+  private delayMs(outcome: Busy | StoreError): number {
+    if (outcome instanceof StoreError) return Math.min(this.leftMs(), backoffMs(this.failedTries++, 50, 1000));
+    const poll = backoffMs(this.busyTries++, FIRST_POLL_MS, LAST_POLL_MS);
+    return Math.max(0, Math.min(this.leftMs(), poll, outcome.remainingMs + jittered(5)));
+  }
+
+  private async attempt(limitMs: number, aborted: Promise<never> | undefined): Promise<Outcome> {
+    const { engine } = this;
+    const sent = engine.stamper.stamp();
+    const call = engine.outside(() => engine.store.acquire(this.request));
+    this.uncertain.add(call);
+    try {
+      const answer = withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
+      const reply = await (aborted ? Promise.race([answer, aborted]) : answer);
+      this.uncertain.delete(call);
+      if (reply.serverTimeMs !== undefined) engine.serverTime.saw(reply.serverTimeMs, sent.mono);
+      engine.floors.saw(this.key, reply.fencingToken);
+      return reply.kind === 'busy' ? reply : this.granted(reply, sent);
+    } catch (error) {
+      if (this.options.signal?.aborted) throw this.options.signal.reason;
+      const reason = toStoreError(error);
+      if (reason.kind !== 'transient') this.uncertain.delete(call);
+      return reason;
+    }
+  }
+
+  /** An answer that came when the lease was as good as over is no lease. */
+  private granted(reply: Granted, sent: Stamp): Outcome {
+    const { engine, request, options } = this;
+    if (new Validity(engine.clock, sent, reply.ttlMs).judge() !== 'held') {
+      this.uncertain.add(Promise.resolve());
+      return new StoreError('transient', `the answer took most of the ttl of ${String(reply.ttlMs)} ms; a longer ttl leaves it time`);
+    }
+    const { key, holderId, holderTag } = request;
+    const { fencingToken, ttlMs } = reply;
+    const uncertain = this.pending();
+    return engine.hold({ key, holderId, holderTag, fencingToken, ttlMs, sent, maxHoldMs: options.maxHoldMs, uncertain }, this.waitedMs());
+  }
+
+  private giveUp(error: StoreError): Error {
+    const { key } = this;
+    this.undo();
+    if (error.kind === 'floor' && this.options.minToken !== undefined) {
+      const message = `The option "minToken" is ${String(this.options.minToken)}: it lies more than a day ahead of the store's clock and would poison the key. Give a token that was seen for this key.`;
+      return new LeaseOptionsError('minToken', message, { key, cause: error });
+    }
+    const cause = error.cause ?? error;
+    const remedy = error.kind === 'transient' ? ' Nothing was run; try again.' : ' Nothing was run.';
+    return new LeaseUnavailableError(key, `${error.message.replace(/\.?$/, '.')}${remedy}`, { cause });
+  }
+
+  /** Takes back what a request without a timely answer may have left, or may yet leave. */
+  private undo(): void {
+    const pending = this.pending();
+    if (pending === undefined) return;
+    const { key, holderId, ttlMs } = this.request;
+    this.engine.undoer.undo({ key, holderId, ttlMs, limitMs: this.limitMs, pending });
+  }
+
+  private pending(): Promise<unknown> | undefined {
+    return this.uncertain.size === 0 ? undefined : Promise.allSettled(this.uncertain);
+  }
+
+  /** Runs `fn` with a promise that rejects when the caller's signal aborts; what is under way then is taken back. */
+  private async interruptible<T>(fn: (aborted: Promise<never> | undefined) => Promise<T>): Promise<T> {
+    const { signal } = this.options;
+    if (signal === undefined) return fn(undefined);
+    signal.throwIfAborted();
+    let stop = (): void => undefined;
+    const aborted = new Promise<never>((_, reject) => {
+      const abort = (): void => reject(signal.reason as Error);
+      signal.addEventListener('abort', abort, { once: true });
+      stop = () => signal.removeEventListener('abort', abort);
+    });
+    aborted.catch(() => undefined);
+    try {
+      return await fn(aborted);
+    } catch (error) {
+      if (signal.aborted && error === signal.reason) this.undo();
+      throw error;
+    } finally {
+      stop();
+    }
+  }
+
+  private async pause(ms: number, aborted: Promise<never> | undefined): Promise<void> {
+    let cancel = (): void => undefined;
+    const slept = new Promise<void>((resolve) => {
+      const timer = this.engine.clock.setTimer(resolve, ms);
+      cancel = () => timer.cancel();
+    });
+    try {
+      await (aborted ? Promise.race([slept, aborted]) : slept);
+    } finally {
+      cancel();
+    }
+  }
+
+  /** What a caller is told who may not wait any longer. */
+  busyError(busy: Busy): LeaseBusyError {
+    const { remainingMs, holder, holderTag, fencingToken } = busy;
+    return new LeaseBusyError(this.key, { retryAfterMs: Math.max(1, Math.ceil(remainingMs)), holder, holderTag, fencingToken });
+  }
+}

@@ -1,0 +1,182 @@
+import { AsyncResource } from 'node:async_hooks';
+import { LeaseBusyError } from '../errors/lease-busy.error.js';
+import { LeaseKeyError } from '../errors/lease-key.error.js';
+import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
+import type { LeaseEvents } from '../events/lease-events.js';
+import type { Busy, LeaseRecord, LeaseStore } from '../stores/lease-store.js';
+import type { Clock } from '../time/clock.js';
+import { Acquisition } from './acquisition.js';
+import type { EngineParts } from './engine-parts.js';
+import { Floors } from './floors.js';
+import { KeepAlive } from './keep-alive.js';
+import { LeaseCore, type GrantedLease, type LeaseHost } from './lease-core.js';
+import type { LeaseDefaults, ResolvedAcquireOptions } from './lease-options.js';
+import { Lease } from './lease.js';
+import { Releaser } from './releaser.js';
+import { ServerTime } from './server-time.js';
+import { toStoreError, withTimeLimit } from './time-limit.js';
+import { Undoer } from './undo.js';
+import { Stamper } from './validity.js';
+
+export interface LeaseEngineOptions {
+  readonly store: LeaseStore;
+  readonly clock: Clock;
+  readonly events: LeaseEvents;
+  readonly defaults: LeaseDefaults;
+  /** How this process describes itself to operators. */
+  readonly holder: string;
+  /** Waiters of one key in this process beyond which a further one is busy at once. */
+  readonly maxQueue?: number | undefined;
+}
+
+/** Everything leases of one service need, without Nest: grants, keeps alive, gives back. */
+export class LeaseEngine implements LeaseHost, EngineParts {
+  readonly store: LeaseStore;
+  readonly clock: Clock;
+  readonly events: LeaseEvents;
+  readonly defaults: LeaseDefaults;
+  readonly holder: string;
+  readonly floors = new Floors();
+  readonly stamper: Stamper;
+  readonly serverTime: ServerTime;
+  readonly undoer: Undoer;
+  /** Granted, and neither released nor lost. */
+  readonly active = new Set<Lease>();
+
+  private readonly keepAlive: KeepAlive;
+  private readonly releaser: Releaser;
+  private readonly leases = new Map<LeaseCore, Lease>();
+  private readonly waiting = new Map<string, number>();
+  private readonly context = new AsyncResource('LeaseEngine');
+
+  constructor(private readonly options: LeaseEngineOptions) {
+    const { store, clock, events, defaults, holder } = options;
+    this.store = store;
+    this.clock = clock;
+    this.events = events;
+    this.defaults = defaults;
+    this.holder = holder;
+    this.stamper = new Stamper(clock);
+    this.serverTime = new ServerTime(
+      () => clock.monotonic(),
+      (byMs) => events.emit({ type: 'server-clock-back', byMs }),
+    );
+    this.undoer = new Undoer(store, clock);
+    this.releaser = new Releaser(this);
+    this.keepAlive = new KeepAlive({
+      store,
+      clock,
+      events,
+      stamper: this.stamper,
+      commandTimeoutMs: defaults.commandTimeoutMs,
+      onAnswer: (serverTimeMs, sentMono) => this.serverTime.saw(serverTimeMs, sentMono),
+    });
+  }
+
+  /**
+   * A lease, after a wait of up to `waitMs`.
+   * @throws LeaseBusyError, LeaseUnavailableError, LeaseKeyError, LeaseOptionsError (`minToken`), or the signal's reason
+   */
+  async acquire(key: string, options: ResolvedAcquireOptions): Promise<Lease> {
+    checkKey(key);
+    const acquisition = new Acquisition(this, key, options);
+    const outcome = options.waitMs > 0 ? await this.waitInLine(key, acquisition) : await acquisition.once();
+    if (outcome instanceof Lease) return outcome;
+    this.tellBusy(key, outcome, acquisition.waitedMs());
+    throw acquisition.busyError(outcome);
+  }
+
+  /** One try: a lease, or `undefined` when it is busy. */
+  async tryAcquire(key: string, options: ResolvedAcquireOptions): Promise<Lease | undefined> {
+    checkKey(key);
+    const acquisition = new Acquisition(this, key, options);
+    const outcome = await acquisition.once();
+    if (outcome instanceof Lease) return outcome;
+    this.tellBusy(key, outcome, acquisition.waitedMs());
+    return undefined;
+  }
+
+  async inspect(key: string): Promise<LeaseRecord | undefined> {
+    checkKey(key);
+    const record = await this.askStore(key, () => this.store.inspect(key));
+    if (record) this.floors.saw(key, record.fencingToken);
+    return record;
+  }
+
+  async forceRelease(key: string): Promise<LeaseRecord | undefined> {
+    checkKey(key);
+    return this.askStore(key, () => this.store.forceRelease(key));
+  }
+
+  /** Ends the timers. What is still held is left to its ttl. */
+  async close(): Promise<void> {
+    this.keepAlive.close();
+    this.undoer.close();
+    await Promise.resolve();
+  }
+
+  hold(granted: GrantedLease, waitedMs: number): Lease {
+    const core = new LeaseCore(granted, this);
+    const lease = new Lease({ core, ask: () => this.ask(core), free: () => this.releaser.free(core) });
+    this.leases.set(core, lease);
+    this.active.add(lease);
+    this.keepAlive.add(core);
+    const { key, fencingToken, ttlMs } = granted;
+    if (this.events.has('acquired')) this.events.emit({ type: 'acquired', key, fencingToken, ttlMs, waitedMs });
+    return lease;
+  }
+
+  ask(core: LeaseCore): void {
+    this.keepAlive.ask(core);
+  }
+
+  ended(core: LeaseCore): void {
+    this.keepAlive.remove(core);
+    const lease = this.leases.get(core);
+    this.leases.delete(core);
+    if (lease) this.active.delete(lease);
+  }
+
+  outside<T>(call: () => Promise<T>): Promise<T> {
+    return this.context.runInAsyncScope(call);
+  }
+
+  private async waitInLine(key: string, acquisition: Acquisition): Promise<Lease | Busy> {
+    const ahead = this.waiting.get(key) ?? 0;
+    if (ahead >= (this.options.maxQueue ?? Infinity)) {
+      const outcome = await acquisition.once();
+      if (outcome instanceof Lease) return outcome;
+      this.tellBusy(key, outcome, acquisition.waitedMs());
+      throw new LeaseBusyError(key, { ...outcome, retryAfterMs: outcome.remainingMs, detail: `${String(ahead)} calls already wait for it (maxQueue)` });
+    }
+    this.waiting.set(key, ahead + 1);
+    try {
+      return await acquisition.wait();
+    } finally {
+      const left = (this.waiting.get(key) ?? 1) - 1;
+      if (left > 0) this.waiting.set(key, left);
+      else this.waiting.delete(key);
+    }
+  }
+
+  private tellBusy(key: string, busy: Busy, waitedMs: number): void {
+    if (!this.events.has('busy')) return;
+    const { fencingToken, holder, remainingMs } = busy;
+    this.events.emit({ type: 'busy', key, fencingToken, holder, waitedMs, retryAfterMs: remainingMs });
+  }
+
+  private async askStore<T>(key: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await withTimeLimit(this.clock, this.defaults.commandTimeoutMs, this.outside(call), () => this.store.unanswered?.());
+    } catch (error) {
+      const reason = toStoreError(error);
+      throw new LeaseUnavailableError(key, reason.message, { cause: reason.cause ?? reason });
+    }
+  }
+}
+
+function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '') return;
+  const shown = typeof key === 'string' ? 'empty' : `${key === null ? 'null' : typeof key}, not a string`;
+  throw new LeaseKeyError(`The key of a lease is ${shown}: give a non-empty string that names what is protected, such as 'job:42'.`);
+}

@@ -1,0 +1,40 @@
+import { StoreError } from '../stores/lease-store.js';
+import type { Clock } from '../time/clock.js';
+
+/**
+ * The longest one call to the store may take for a lease of this ttl: an unanswered one must leave time for another try
+ * before the soft deadline.
+ */
+export function callLimitMs(ttlMs: number, commandTimeoutMs: number): number {
+  return Math.min(commandTimeoutMs, Math.max(ttlMs / 6, 50));
+}
+
+/**
+ * Settles as `call` does, but after `limitMs` at the latest: then it rejects with a transient `StoreError`. The call itself
+ * goes on, since nothing can call it back; who gives it up must undo what it may still do.
+ */
+export function withTimeLimit<T>(clock: Clock, limitMs: number, call: Promise<T>, onTimeout?: () => void): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = clock.setTimer(() => {
+      onTimeout?.();
+      reject(new StoreError('transient', `the store did not answer within ${String(Math.round(limitMs))} ms`));
+    }, limitMs);
+    call.then(
+      (value) => {
+        timer.cancel();
+        resolve(value);
+      },
+      (error: unknown) => {
+        timer.cancel();
+        reject(toStoreError(error));
+      },
+    );
+  });
+}
+
+/** What a store rejects with that is not a `StoreError` counts as transient. */
+export function toStoreError(error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const text = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
+  return new StoreError('transient', text, { cause: error });
+}

@@ -1,0 +1,105 @@
+import type { LeaseStore } from '../stores/lease-store.js';
+import type { Clock, ClockTimer } from '../time/clock.js';
+import { backoffMs } from './backoff.js';
+import { withTimeLimit } from './time-limit.js';
+
+/** What may be left behind at the store. */
+export interface Leftover {
+  readonly key: string;
+  readonly holderId: string;
+  /** From now on; after it the key is gone by itself. */
+  readonly ttlMs: number;
+  /** Longest time one try may take. */
+  readonly limitMs: number;
+  /** The request that nobody waits for any more, where it is still under way: it may yet be carried out. */
+  readonly pending?: Promise<unknown> | undefined;
+}
+
+interface Entry extends Leftover {
+  readonly until: number;
+  requestOver: boolean;
+}
+
+/** Tries that travel at once while the store answers; while it does not, one at a time asks for all. */
+const MOST_AT_ONCE = 100;
+/** How often a leftover whose request never settled is taken back again. */
+const REPEAT_MS = 1000;
+
+/**
+ * Takes back, in the background, what a request may have left at the store: by its holderId, which is never used again, until
+ * the store has confirmed after the request itself was over, or the ttl has passed and the key is gone by itself.
+ */
+export class Undoer {
+  private readonly entries = new Set<Entry>();
+  private timer: ClockTimer | undefined;
+  private running = false;
+  private failures = 0;
+  private closed = false;
+
+  constructor(
+    private readonly store: LeaseStore,
+    private readonly clock: Clock,
+  ) {}
+
+  /** How many may still be there. */
+  get size(): number {
+    return this.entries.size;
+  }
+
+  undo(leftover: Leftover): void {
+    if (this.closed) return;
+    const entry: Entry = { ...leftover, until: this.clock.monotonic() + leftover.ttlMs, requestOver: leftover.pending === undefined };
+    const over = (): void => {
+      entry.requestOver = true;
+      if (this.entries.has(entry)) this.pump();
+    };
+    this.entries.add(entry);
+    leftover.pending?.then(over, over);
+    if (this.failures === 0) this.pump();
+  }
+
+  close(): void {
+    this.closed = true;
+    this.timer?.cancel();
+    this.entries.clear();
+  }
+
+  private pump(): void {
+    if (this.running || this.closed) return;
+    this.timer?.cancel();
+    this.running = true;
+    void this.round().then(() => {
+      this.running = false;
+      if (this.closed || this.entries.size === 0) return;
+      const wait = this.failures > 0 ? backoffMs(this.failures - 1, 50, 2000) : this.hasReady() ? 0 : REPEAT_MS;
+      this.timer = this.clock.setTimer(() => this.pump(), wait);
+    });
+  }
+
+  private hasReady(): boolean {
+    for (const entry of this.entries) if (entry.requestOver) return true;
+    return false;
+  }
+
+  private async round(): Promise<void> {
+    const now = this.clock.monotonic();
+    for (const entry of this.entries) if (entry.until <= now) this.entries.delete(entry);
+    const batch = [...this.entries].slice(0, this.failures > 0 ? 1 : MOST_AT_ONCE);
+    const done = await Promise.all(batch.map((entry) => this.attempt(entry)));
+    if (batch.length > 0) this.failures = done.includes(false) ? this.failures + 1 : 0;
+  }
+
+  private async attempt(entry: Entry): Promise<boolean> {
+    const final = entry.requestOver;
+    try {
+      const call = this.store.leave({ key: entry.key, holderId: entry.holderId });
+      await withTimeLimit(this.clock, entry.limitMs, call, () => this.store.unanswered?.());
+      this.entries.delete(entry);
+      // Until the request itself is over it may still be carried out: to the end of the queue with it.
+      if (!final && !this.closed) this.entries.add(entry);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
