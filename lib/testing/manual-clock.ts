@@ -140,5 +140,7 @@ export class ManualClock implements Clock {
 
 function elapse(call: string, ms: number): number {
   if (Number.isFinite(ms) && ms >= 0) return ms;
-  throw new RangeError(`${call}(${String(ms)}): time only goes forward; give milliseconds, zero or more. For the wall clock alone use stepWall().`);
+  throw new RangeError(
+    `${call}(${String(ms)}): time only goes forward; give milliseconds, zero or more. For the wall clock alone use stepWall().`,
+  );
 }

@@ -19,10 +19,14 @@ export const fenceRules = {
    */
   next(key: string, previous: number, floor: number | undefined, now: number): number {
     if (floor !== undefined && floor > previous && !fenceRules.plausible(floor, now)) {
-      throw new StoreError('floor', `The token asked for on "${key}" (above ${String(floor)}) lies more than a day ahead of the store's clock: is it a fencing token of this store?`);
+      throw new StoreError(
+        'floor',
+        `The token asked for on "${key}" (above ${String(floor)}) lies more than a day ahead of the store's clock: is it a fencing token of this store?`,
+      );
     }
     const token = Math.max(previous + 1, Math.floor(now * 1000), (floor ?? 0) + 1);
-    if (!Number.isSafeInteger(token)) throw new StoreError('fatal', `The fence of "${key}" has no room for a higher token (${String(previous)}).`);
+    if (!Number.isSafeInteger(token))
+      throw new StoreError('fatal', `The fence of "${key}" has no room for a higher token (${String(previous)}).`);
     return token;
   },
 
