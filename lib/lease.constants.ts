@@ -12,6 +12,8 @@ const named = (token: string, service: string): string => (service === DEFAULT_S
 export const getLeaseStoreToken = (name: string = DEFAULT_SERVICE): string => named(LEASE_STORE, name);
 /** Injection token of the validated module options of the service `name`. */
 export const getLeaseOptionsToken = (name: string = DEFAULT_SERVICE): string => named(LEASE_OPTIONS, name);
+/** Injection token of the `LeaseService` named `name`; for the default name an alias of the class `LeaseService` itself. */
+export const getLeaseServiceToken = (name: string = DEFAULT_SERVICE): string => named('lease:service (import LeaseModule.forRoot())', name);
 /** Injection token of the executor of the service `name`; readable, since Nest prints it when the module is missing. */
 export const getLeaseExecutorToken = (name: string = DEFAULT_SERVICE): string => named('lease:executor (import LeaseModule.forRoot())', name);
 

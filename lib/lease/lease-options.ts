@@ -1,5 +1,8 @@
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
-import { parseDuration, type Duration } from '../time/duration.js';
+import type { Duration } from '../time/duration.js';
+import { parseMaxHold, parseTtl, parseWait } from '../time/lease-durations.js';
+
+export { parseMaxHold, parseTtl, parseWait };
 
 /** Options of one acquisition. What is left out falls back to the defaults of the module. */
 export interface AcquireOptions {
@@ -32,18 +35,6 @@ export interface ResolvedAcquireOptions {
   readonly maxHoldMs?: number | undefined;
   readonly minToken?: number | undefined;
 }
-
-const DAY_MS = 86_400_000;
-const TTL = { minMs: 100, maxMs: DAY_MS };
-const WAIT = { zero: true, maxMs: DAY_MS };
-const MAX_HOLD = { maxMs: 7 * DAY_MS };
-
-/** @throws LeaseOptionsError */
-export const parseTtl = (value: unknown, option = 'ttl'): number => parseDuration(option, value, TTL);
-/** @throws LeaseOptionsError */
-export const parseWait = (value: unknown, option = 'wait'): number => parseDuration(option, value, WAIT);
-/** @throws LeaseOptionsError */
-export const parseMaxHold = (value: unknown, option = 'maxHold'): number => parseDuration(option, value, MAX_HOLD);
 
 /**
  * Checks the options of one acquisition and fills in the defaults; cheap, since it runs on every call.
