@@ -28,3 +28,13 @@ export async function settleLease(lease: Lease): Promise<LeaseLostError | undefi
   if (state !== 'suspect' || freed) return undefined;
   return core.suspectError();
 }
+
+/** The release of a lease that was given back (by its holder or by us), or `undefined` while it was not. Never rejects. */
+export function givenBack(lease: Lease): Promise<boolean> | undefined {
+  return leaseHandle(lease).freed();
+}
+
+/** The ttl that renewals of this lease ask for. */
+export function ttlOf(lease: Lease): number {
+  return leaseHandle(lease).core.ttlMs;
+}

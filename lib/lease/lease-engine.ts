@@ -117,7 +117,12 @@ export class LeaseEngine implements LeaseHost, EngineParts {
 
   hold(granted: GrantedLease, waitedMs: number): Lease {
     const core = new LeaseCore(granted, this);
-    const lease = new Lease({ core, ask: () => this.ask(core), free: () => this.releaser.free(core) });
+    const lease = new Lease({
+      core,
+      ask: () => this.ask(core),
+      free: () => this.releaser.free(core),
+      freed: () => this.releaser.begunFor(core),
+    });
     this.leases.set(core, lease);
     this.active.add(lease);
     this.keepAlive.add(core);
@@ -147,7 +152,11 @@ export class LeaseEngine implements LeaseHost, EngineParts {
       const outcome = await acquisition.once();
       if (outcome instanceof Lease) return outcome;
       this.tellBusy(key, outcome, acquisition.waitedMs());
-      throw new LeaseBusyError(key, { ...outcome, retryAfterMs: outcome.remainingMs, detail: `${String(ahead)} calls already wait for it (maxQueue)` });
+      throw new LeaseBusyError(key, {
+        ...outcome,
+        retryAfterMs: outcome.remainingMs,
+        detail: `${String(ahead)} calls already wait for it (maxQueue)`,
+      });
     }
     this.waiting.set(key, ahead + 1);
     try {

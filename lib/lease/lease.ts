@@ -10,6 +10,8 @@ export interface LeaseHandle {
   ask(): void;
   /** Gives the lease back; resolves with true when this call freed it. Never rejects. */
   free(): Promise<boolean>;
+  /** The release that was begun, or `undefined` while nobody has given the lease back. */
+  freed(): Promise<boolean> | undefined;
 }
 
 let handleOf: (lease: Lease) => LeaseHandle;

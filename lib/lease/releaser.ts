@@ -20,6 +20,10 @@ export class Releaser {
     return release;
   }
 
+  begunFor(core: LeaseCore): Promise<boolean> | undefined {
+    return this.begun.get(core);
+  }
+
   private async release(core: LeaseCore): Promise<boolean> {
     const { engine } = this;
     const { key, holderId, fencingToken } = core;
