@@ -24,8 +24,6 @@ export const SLOTS_METADATA = 'lease:slots';
 /** Reflect metadata: parameters named by `@LeaseKey`. On the prototype, by method name. */
 export const KEY_PARTS_METADATA = 'lease:key-parts';
 
-/** Injection token of the `LeaseService` named `name`; of the default one the class itself is a token too. */
-export const getLeaseServiceToken = (name: string = DEFAULT_SERVICE): string => named('lease:service (import LeaseModule.forRoot())', name);
 /** Injection token of the `LeaseEvents` of the service `name`; of the default one the class itself is a token too. */
 export const getLeaseEventsToken = (name: string = DEFAULT_SERVICE): string => named('lease:events', name);
 /** Injection token of the `Clock` of the service `name`. */
