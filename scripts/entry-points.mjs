@@ -14,7 +14,10 @@ export function entryPoints() {
   return [{ subPath: '.', file: 'index' }, ...rooms.map((room) => ({ subPath: `./${room}`, file: `${room}/index` }))];
 }
 
-/** `exports` and `typesVersions` of package.json. `module-sync` first: it gives `require` and `import` the same classes. */
+/**
+ * `exports` and `typesVersions` of package.json. `module-sync` first: it gives `require` and `import` the same classes.
+ * @returns {{ exports: Record<string, string | Record<string, Record<string, string>>>, typesVersions: Record<string, Record<string, string[]>> }}
+ */
 export function exportFields() {
   const points = entryPoints();
   const built = (kind, file) => ({ types: `./dist/${kind}/${file}.d.ts`, default: `./dist/${kind}/${file}.js` });
