@@ -36,7 +36,13 @@ function readMs(option: string, value: unknown, rules: DurationRules): number {
   if (typeof value === 'string') return readString(option, value);
   if (typeof value !== 'number') throw refuse(option, value, `must be a number of seconds or a string such as '30s'`);
   if (!Number.isFinite(value)) throw refuse(option, value, 'must be a finite number of seconds');
-  if (rules.stringOnly) throw refuse(option, value, `must be a string with its unit here, such as '${String(Math.abs(value))}s' or '${String(Math.abs(value))}ms'`);
+  if (Math.abs(value) * 1000 > Number.MAX_SAFE_INTEGER) throw refuse(option, value, 'is out of range');
+  if (rules.stringOnly)
+    throw refuse(
+      option,
+      value,
+      `must be a string with its unit here, such as '${String(Math.abs(value))}s' or '${String(Math.abs(value))}ms'`,
+    );
   if (value > LARGEST_BARE_NUMBER) {
     const n = String(value);
     throw refuse(option, value, `is read as ${n} seconds but may be meant as ${n} milliseconds: write '${n}s' or '${n}ms'`);
@@ -61,8 +67,12 @@ function refuse(option: string, value: unknown, why: string): LeaseOptionsError 
   return new LeaseOptionsError(option, `The option "${option}" is ${show(value)}: it ${why}.`);
 }
 
+/** Long enough for every duration that somebody meant to write. */
+const LONGEST_SHOWN = 40;
+
 function show(value: unknown): string {
-  if (typeof value === 'string') return `'${value}'`;
+  if (typeof value === 'string') return value.length > LONGEST_SHOWN ? `'${value.slice(0, LONGEST_SHOWN)}…'` : `'${value}'`;
+  if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'an array' : 'an object';
   return String(value);
 }

@@ -23,7 +23,8 @@ export class SystemClock implements Clock {
   setTimer(fn: () => void, ms: number): ClockTimer {
     let handle = arm(ms);
     function arm(left: number): NodeJS.Timeout {
-      const step = Math.min(left, LONGEST_TIMER_MS);
+      // Node cuts off the fraction, which would fire too early.
+      const step = Math.ceil(Math.min(left, LONGEST_TIMER_MS));
       const timer = setTimeout(() => {
         if (left > step) handle = arm(left - step);
         else fn();
