@@ -176,7 +176,8 @@ export class KeepAlive {
   /** Until the soft deadline, where the check of the next tick ends it. */
   private retry(core: LeaseCore): void {
     if (core.ended) return;
-    const delay = backoffMs(Math.max(0, core.failures - 1), Math.min(core.ttlMs / 40, 50), Math.min(core.ttlMs / 12, 1000));
+    const most = Math.min(Math.max(core.ttlMs / 40, 10), 1000);
+    const delay = Math.min(most, backoffMs(Math.max(0, core.failures - 1), Math.min(most, 50), most));
     const wait = Math.max(0, Math.min(delay, core.softInMs(), core.endInMs()));
     this.schedule(core, Math.ceil(this.options.clock.monotonic() + wait));
   }

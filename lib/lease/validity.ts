@@ -48,9 +48,13 @@ export class Validity {
     private ttlMs: number,
   ) {}
 
-  /** An acknowledged request moves the deadlines, but never back: late and duplicate answers are harmless. */
+  /**
+   * An acknowledged request moves the deadlines, but never back: late and duplicate answers are harmless. After a suspend the
+   * store's word is all there is, so what it said counts from when it was asked.
+   */
   confirm(sent: Stamp, ttlMs: number): void {
-    if (sent.mono + hardMs(ttlMs) <= this.sent.mono + hardMs(this.ttlMs)) return;
+    const later = sent.mono + hardMs(ttlMs) >= this.sent.mono + hardMs(this.ttlMs);
+    if (!later && !(sent.wall > this.sent.wall && this.judge() === 'suspect')) return;
     this.sent = sent;
     this.ttlMs = ttlMs;
   }
