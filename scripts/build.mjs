@@ -51,6 +51,11 @@ function fail(message) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  buildLibrary();
-  if (process.argv.includes('--samples')) buildSamples();
+  const samples = process.argv.includes('--samples');
+  if (process.argv.includes('--if-needed')) {
+    ensureBuilt({ samples });
+  } else {
+    buildLibrary();
+    if (samples) buildSamples();
+  }
 }

@@ -1,0 +1,13 @@
+import { project } from './jest.config.mjs';
+
+const { modulePathIgnorePatterns, ...e2e } = project('e2e');
+
+/** `npm run test:nest11`: the end-to-end tests once more, with the NestJS 11, schedule 6 and ioredis 5 of test/consumers/nest11. */
+export default {
+  ...e2e,
+  displayName: 'e2e on NestJS 11',
+  testMatch: [...e2e.testMatch, '<rootDir>/test/consumers/nest11.spec.ts'],
+  resolver: '<rootDir>/test/consumers/nest11-resolver.cjs',
+  modulePathIgnorePatterns: modulePathIgnorePatterns.filter((pattern) => !pattern.includes('consumers')),
+  haste: { throwOnModuleCollision: false },
+};
