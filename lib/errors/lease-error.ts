@@ -33,6 +33,8 @@ export interface LeaseErrorBody {
   readonly code: LeaseErrorCode;
   /** Milliseconds after which a new try makes sense, where that is known. */
   readonly retryAfterMs?: number;
+  /** The token a resource has accepted last; only in the answer to a service that presented a token of its own. */
+  readonly current?: number;
 }
 
 /** True for an error that carries one of our codes, whichever copy of this package made it. */

@@ -12,6 +12,8 @@ export interface LeaseHttpErrorInit {
   readonly publicMessage: string;
   readonly key?: string | undefined;
   readonly retryAfterMs?: number | undefined;
+  /** The token a resource has accepted last, where a caller that presented one of its own may know it. */
+  readonly current?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -32,6 +34,7 @@ export abstract class LeaseHttpError extends HttpException implements LeaseError
       message: init.publicMessage,
       code: init.code,
       ...(init.retryAfterMs === undefined ? {} : { retryAfterMs: init.retryAfterMs }),
+      ...(init.current === undefined ? {} : { current: init.current }),
     };
     super(body, init.status, init.cause === undefined ? undefined : { cause: init.cause });
     this.name = init.name;
