@@ -1,0 +1,57 @@
+import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { parseMaxHold, parseTtl, parseWait } from '../time/lease-durations.js';
+import type { WithLeaseOptions } from './with-lease-options.js';
+
+const NAMES = ['ttl', 'wait', 'maxHold', 'onBusy', 'skipValue', 'reentry', 'service', 'returns'] as const satisfies readonly (keyof WithLeaseOptions)[];
+
+/**
+ * Checks the options of a decorator where it stands.
+ * @throws LeaseOptionsError naming the option, the value and what to write instead.
+ */
+export function checkOptions(decorator: string, options: unknown): WithLeaseOptions {
+  if (options === undefined) return {};
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new LeaseOptionsError('options', `The options of ${decorator} are ${Array.isArray(options) ? 'an array' : String(options)}: give an object such as { ttl: 60 }, or leave them out.`);
+  }
+  for (const name of Object.keys(options)) if (!(NAMES as readonly string[]).includes(name)) throw unknownOption(decorator, name);
+  const { ttl, wait, maxHold, onBusy, reentry, service, returns } = options as WithLeaseOptions;
+  if (ttl !== undefined) parseTtl(ttl);
+  if (wait !== undefined) parseWait(wait);
+  if (maxHold !== undefined) parseMaxHold(maxHold);
+  oneOf('onBusy', onBusy, ['throw', 'skip']);
+  oneOf('reentry', reentry, ['join', 'error']);
+  oneOf('returns', returns, ['observable', 'iterable']);
+  if (service !== undefined && (typeof service !== 'string' || service === '')) {
+    throw new LeaseOptionsError('service', `The option "service" is ${service === '' ? "''" : String(service)}: give the name of a service, as in LeaseModule.forRoot({ name }).`);
+  }
+  if ('skipValue' in options && onBusy !== 'skip') {
+    throw new LeaseOptionsError('skipValue', `The option "skipValue" is given, but onBusy is ${onBusy === undefined ? 'left out' : `'${onBusy}'`}: add onBusy: 'skip', or remove it.`);
+  }
+  return options;
+}
+
+function oneOf(option: string, value: unknown, allowed: readonly string[]): void {
+  if (value === undefined || allowed.includes(value as string)) return;
+  const shown = typeof value === 'string' ? `'${value}'` : String(value);
+  throw new LeaseOptionsError(option, `The option "${option}" is ${shown}: it must be ${allowed.map((name) => `'${name}'`).join(' or ')}.`);
+}
+
+function unknownOption(decorator: string, name: string): LeaseOptionsError {
+  const near = NAMES.find((known) => distance(known.toLowerCase(), name.toLowerCase()) <= 2 || name.toLowerCase().startsWith(known.toLowerCase()));
+  const hint = near ? `did you mean "${near}"?` : `it has ${NAMES.join(', ')}.`;
+  return new LeaseOptionsError(name, `${decorator} has no option "${name}": ${hint}`);
+}
+
+/** Edit distance: how many letters to add, drop or change. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}
