@@ -38,3 +38,8 @@ export function givenBack(lease: Lease): Promise<boolean> | undefined {
 export function ttlOf(lease: Lease): number {
   return leaseHandle(lease).core.ttlMs;
 }
+
+/** How long it has been held, by the monotonic clock. */
+export function heldMsOf(lease: Lease): number {
+  return leaseHandle(lease).core.heldMs();
+}

@@ -37,56 +37,76 @@ export class Stamper {
   }
 }
 
+/** A deadline: so many milliseconds after an acknowledged request left. */
+interface Deadline {
+  sent: Stamp;
+  readonly ms: number;
+}
+
 /**
- * The two deadlines of a lease, both counted from the clock before the last acknowledged request left: soft = 2/3 of the ttl
- * (from there on the holder must stop), hard = the ttl less 1 % and 2 ms (from there on somebody else may start).
+ * The two deadlines of a lease, both counted from the clock before an acknowledged request left: soft = 2/3 of the ttl (from
+ * there on the holder must stop), hard = the ttl less 1 % and 2 ms (from there on somebody else may start). Each is the latest
+ * that any acknowledged request gives, since a request for a short ttl may move the one and not the other.
  */
 export class Validity {
+  private soft: Deadline;
+  private hard: Deadline;
+
   constructor(
     private readonly clock: Clock,
-    private sent: Stamp,
-    private ttlMs: number,
-  ) {}
+    sent: Stamp,
+    ttlMs: number,
+  ) {
+    this.soft = { sent, ms: softMs(ttlMs) };
+    this.hard = { sent, ms: hardMs(ttlMs) };
+  }
 
   /**
    * An acknowledged request moves the deadlines, but never back: late and duplicate answers are harmless. After a suspend the
    * store's word is all there is, so what it said counts from when it was asked.
    */
   confirm(sent: Stamp, ttlMs: number): void {
-    const later = sent.mono + hardMs(ttlMs) >= this.sent.mono + hardMs(this.ttlMs);
-    if (!later && !(sent.wall > this.sent.wall && this.judge() === 'suspect')) return;
-    this.sent = sent;
-    this.ttlMs = ttlMs;
+    const afresh = sent.wall > this.soft.sent.wall && this.judge() === 'suspect';
+    const soft = { sent, ms: softMs(ttlMs) };
+    const hard = { sent, ms: hardMs(ttlMs) };
+    if (afresh || !isLater(this.soft, soft)) this.soft = soft;
+    if (afresh || !isLater(this.hard, hard)) this.hard = hard;
   }
 
   /** Computed from the clocks at the call. */
   judge(): Verdict {
-    const soft = softMs(this.ttlMs);
-    if (this.clock.monotonic() - this.sent.mono >= soft) return 'expired';
-    if (this.clock.wall() - this.sent.wall < soft) return 'held';
-    return this.wasSuspended() ? 'suspect' : 'held';
+    const { sent, ms } = this.soft;
+    if (this.clock.monotonic() - sent.mono >= ms) return 'expired';
+    if (this.clock.wall() - sent.wall < ms) return 'held';
+    return this.wasSuspended(this.soft) ? 'suspect' : 'held';
   }
 
   /** Until the soft deadline, by the clock that timers run on. */
   softInMs(): number {
-    return this.sent.mono + softMs(this.ttlMs) - this.clock.monotonic();
+    return this.soft.sent.mono + this.soft.ms - this.clock.monotonic();
   }
 
   /** Until the hard deadline, at least 0. */
   remainingMs(): number {
-    const mono = this.clock.monotonic() - this.sent.mono;
-    const wall = this.clock.wall() - this.sent.wall;
-    const elapsed = wall > mono && wall >= softMs(this.ttlMs) && this.wasSuspended() ? wall : mono;
-    return Math.max(0, Math.floor(hardMs(this.ttlMs) - elapsed));
+    const { sent, ms } = this.hard;
+    const mono = this.clock.monotonic() - sent.mono;
+    const wall = this.clock.wall() - sent.wall;
+    // The two clocks agree but for their granularity, unless one was stepped or the machine was suspended.
+    const apart = wall - mono >= SUSPEND_TOLERANCE_MS && this.wasSuspended(this.hard);
+    return Math.max(0, Math.floor(ms - (apart ? wall : mono)));
   }
 
   /** True unless the system says that it was not: then the wall clock was stepped, and its reading is set right. */
-  private wasSuspended(): boolean {
-    const now = this.sent.suspended === undefined ? undefined : this.clock.suspended();
-    if (now === undefined || this.sent.suspended === undefined) return true;
-    if (now - this.sent.suspended >= SUSPEND_TOLERANCE_MS) return true;
-    const elapsed = this.clock.monotonic() - this.sent.mono;
-    this.sent = { ...this.sent, wall: this.clock.wall() - elapsed };
+  private wasSuspended(deadline: Deadline): boolean {
+    const { sent } = deadline;
+    const now = sent.suspended === undefined ? undefined : this.clock.suspended();
+    if (now === undefined || sent.suspended === undefined) return true;
+    if (now - sent.suspended >= SUSPEND_TOLERANCE_MS) return true;
+    deadline.sent = { ...sent, wall: this.clock.wall() - (this.clock.monotonic() - sent.mono) };
     return false;
   }
+}
+
+function isLater(one: Deadline, other: Deadline): boolean {
+  return one.sent.mono + one.ms > other.sent.mono + other.ms;
 }

@@ -278,6 +278,15 @@ describe('renew()', () => {
     expect(() => lease.assertHeld()).not.toThrow();
   });
 
+  it('a shorter ttl takes over from the longer one without a gap', async () => {
+    const rig = new LeaseRig();
+    const lease = await rig.acquire('k', { ttl: '3s' });
+    await lease.renew('500ms');
+    await rig.clock.advanceAsync(10_000);
+    expect(() => lease.assertHeld()).not.toThrow();
+    expect(lease.remainingMs()).toBeLessThan(500);
+  });
+
   it('serves a longer renewal although a shorter one was asked for right after it', async () => {
     const rig = new LeaseRig();
     const lease = await rig.acquire('k', { ttl: '1s' });
