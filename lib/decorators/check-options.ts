@@ -1,4 +1,5 @@
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { nearestName } from '../errors/nearest-name.js';
 import { parseMaxHold, parseTtl, parseWait } from '../time/lease-durations.js';
 import type { WithLeaseOptions } from './with-lease-options.js';
 
@@ -37,21 +38,6 @@ function oneOf(option: string, value: unknown, allowed: readonly string[]): void
 }
 
 function unknownOption(decorator: string, name: string): LeaseOptionsError {
-  const near = NAMES.find((known) => distance(known.toLowerCase(), name.toLowerCase()) <= 2 || name.toLowerCase().startsWith(known.toLowerCase()));
-  const hint = near ? `did you mean "${near}"?` : `it has ${NAMES.join(', ')}.`;
-  return new LeaseOptionsError(name, `${decorator} has no option "${name}": ${hint}`);
-}
-
-/** Edit distance: how many letters to add, drop or change. */
-function distance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[b.length] ?? 0;
+  const near = nearestName(name, NAMES);
+  return new LeaseOptionsError(name, `${decorator} has no option "${name}": ${near ? `did you mean "${near}"?` : `it has ${NAMES.join(', ')}.`}`);
 }
