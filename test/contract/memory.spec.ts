@@ -1,21 +1,22 @@
-import { ManualClock } from '../../lib/testing/manual-clock.js';
 import { MemoryLeaseStore } from '../../lib/stores/memory/memory-lease-store.js';
+import { ManualClock } from '../../lib/testing/manual-clock.js';
+import type { Clock } from '../../lib/time/clock.js';
+import { SystemClock } from '../../lib/time/system-clock.js';
 import { describeLeaseStore, type StoreHarness } from './store-contract.js';
 
 /** A store whose memory the suite may reach into. */
 class OpenMemoryStore extends MemoryLeaseStore {
-  constructor(private readonly time: ManualClock) {
+  constructor(private readonly time: Clock) {
     super({ clock: time });
   }
 
-  harness(): StoreHarness {
+  /** Nothing in it is immortal or foreign: it is a map of entries that all carry their end. */
+  harness(moves: Pick<StoreHarness, 'advance' | 'stepClock' | 'slackMs'>): StoreHarness {
     const { time, leases, fences } = this;
     return {
+      ...moves,
       store: this,
       rival: this,
-      slackMs: 0,
-      advance: (ms) => time.advanceAsync(ms),
-      stepClock: (ms) => time.stepWall(ms),
       loseKey: async (key) => void leases.delete(key),
       loseFence: async (key) => void fences.delete(key),
       readFence: async (key) => {
@@ -28,5 +29,24 @@ class OpenMemoryStore extends MemoryLeaseStore {
   }
 }
 
-// There is nothing immortal and nothing foreign in a map of entries that all carry their end.
-describeLeaseStore('memory', async () => new OpenMemoryStore(new ManualClock()).harness(), { virtualTime: true, runs: 300 });
+async function onManualClock(): Promise<StoreHarness> {
+  const clock = new ManualClock();
+  return new OpenMemoryStore(clock).harness({
+    slackMs: 0,
+    advance: (ms) => clock.advanceAsync(ms),
+    stepClock: (ms) => clock.stepWall(ms),
+  });
+}
+
+async function onSystemClock(): Promise<StoreHarness> {
+  const clock = new SystemClock();
+  const pass = async (ms: number): Promise<void> => {
+    const end = clock.wall() + ms;
+    while (clock.wall() < end) await new Promise((resolve) => setTimeout(resolve, end - clock.wall()));
+  };
+  return new OpenMemoryStore(clock).harness({ slackMs: 5000, advance: pass });
+}
+
+describeLeaseStore('memory', onManualClock, { virtualTime: true, runs: 300 });
+// Also proves that the suite itself holds on a clock that it cannot move.
+describeLeaseStore('memory on the clock of the machine', onSystemClock, { runs: 20 });

@@ -48,6 +48,8 @@ export interface Features {
 export const LONG = 30_000;
 /** Short enough to wait for. */
 export const SHORT = 100;
+/** For tests that try very many things: generous, since a real store may run on a busy machine. */
+export const PATIENCE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 

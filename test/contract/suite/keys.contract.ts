@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { freshKey, holderOf, take, type Features, type StoreHarness, type Taken } from './harness.js';
+import { freshKey, holderOf, PATIENCE_MS, take, type Features, type StoreHarness, type Taken } from './harness.js';
 
 /** Keys that some encoding somewhere would take for each other, or for something else. */
 const WEIRD = [
@@ -62,14 +62,22 @@ export function keysContract(harness: () => StoreHarness, features: Features): v
   }
 
   describe('keys', () => {
-    it('do not collide, whatever is in them', async () => {
-      expect(new Set(WEIRD).size).toBe(WEIRD.length);
-      await expectStrangers(WEIRD);
-    });
+    it(
+      'do not collide, whatever is in them',
+      async () => {
+        expect(new Set(WEIRD).size).toBe(WEIRD.length);
+        await expectStrangers(WEIRD);
+      },
+      PATIENCE_MS,
+    );
 
-    it('do not collide when a thousand are held at once', async () => {
-      await expectStrangers(Array.from({ length: 1000 }, () => freshKey('thousand')));
-    });
+    it(
+      'do not collide when a thousand are held at once',
+      async () => {
+        await expectStrangers(Array.from({ length: 1000 }, () => freshKey('thousand')));
+      },
+      PATIENCE_MS,
+    );
 
     it('have a fence each', async () => {
       const { store, readFence, putFence } = harness();
@@ -81,9 +89,13 @@ export function keysContract(harness: () => StoreHarness, features: Features): v
       expect((await readFence(a.key))?.token).toBe(a.fencingToken + 1000);
     });
 
-    it('do not collide in any set of texts', async () => {
-      const sets = fc.uniqueArray(fc.oneof(anyText, nastyText), { minLength: 2, maxLength: 12 });
-      await fc.assert(fc.asyncProperty(sets, expectStrangers), { numRuns: features.runs ?? 50 });
-    });
+    it(
+      'do not collide in any set of texts',
+      async () => {
+        const sets = fc.uniqueArray(fc.oneof(anyText, nastyText), { minLength: 2, maxLength: 12 });
+        await fc.assert(fc.asyncProperty(sets, expectStrangers), { numRuns: features.runs ?? 50 });
+      },
+      PATIENCE_MS,
+    );
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { ask, freshKey, LONG, type Features, type StoreHarness } from './harness.js';
+import { ask, freshKey, LONG, PATIENCE_MS, type Features, type StoreHarness } from './harness.js';
 
 /** The lease as it should be: who holds it, until when, and the highest token ever seen. */
 interface Expected {
@@ -127,19 +127,23 @@ function actions(virtualTime: boolean): fc.Arbitrary<Action> {
 
 export function modelContract(harness: () => StoreHarness, features: Features): void {
   describe('any sequence of calls', () => {
-    it('keeps to the model: one holder, tokens that only increase, nothing lost or gained', async () => {
-      const virtualTime = features.virtualTime === true;
-      const sequences = fc.array(actions(virtualTime), { minLength: 1, maxLength: 60 });
-      await fc.assert(
-        fc.asyncProperty(sequences, async (sequence) => {
-          const scene: Scene = { harness: harness(), prefix: freshKey('model'), keys: [], now: 0 };
-          for (const action of sequence) {
-            await action(scene);
-            await look(scene);
-          }
-        }),
-        { numRuns: features.runs ?? 50 },
-      );
-    });
+    it(
+      'keeps to the model: one holder, tokens that only increase, nothing lost or gained',
+      async () => {
+        const virtualTime = features.virtualTime === true;
+        const sequences = fc.array(actions(virtualTime), { minLength: 1, maxLength: 60 });
+        await fc.assert(
+          fc.asyncProperty(sequences, async (sequence) => {
+            const scene: Scene = { harness: harness(), prefix: freshKey('model'), keys: [], now: 0 };
+            for (const action of sequence) {
+              await action(scene);
+              await look(scene);
+            }
+          }),
+          { numRuns: features.runs ?? 50 },
+        );
+      },
+      PATIENCE_MS,
+    );
   });
 }

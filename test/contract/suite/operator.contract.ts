@@ -77,6 +77,14 @@ export function operatorContract(harness: () => StoreHarness, makeHarness: MakeH
       expect((await take(store, held.key)).fencingToken).toBeGreaterThan(held.fencingToken);
     });
 
+    it('heals a fence that was lost: the next token must be higher all the same', async () => {
+      const { store, rival, loseFence, readFence } = harness();
+      const held = await take(store, freshKey());
+      await loseFence(held.key);
+      await rival.forceRelease(held.key);
+      expect((await readFence(held.key))?.token).toBe(held.fencingToken);
+    });
+
     it('gives undefined for a key that is free, and is safe to repeat', async () => {
       const { store } = harness();
       const held = await take(store, freshKey());

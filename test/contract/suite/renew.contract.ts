@@ -30,10 +30,10 @@ export function renewContract(harness: () => StoreHarness, features: Features): 
 
     it('keeps a lease alive beyond its first ttl', async () => {
       const { store, advance } = harness();
-      const held = await take(store, freshKey(), { ttlMs: 600 });
-      await advance(300);
+      const held = await take(store, freshKey(), { ttlMs: 1500 });
+      await advance(800);
       expect((await store.renew([held]))[0]?.kind).toBe('held');
-      await advance(350);
+      await advance(800);
       expect(await holderOf(store, held.key)).toBe(held.holderTag);
       expect((await store.inspect(held.key))?.fencingToken).toBe(held.fencingToken);
     });
