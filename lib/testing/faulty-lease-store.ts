@@ -90,8 +90,6 @@ export class FaultyLeaseStore implements LeaseStore {
 
   /** The next `n` calls (default 1) never reach the store and reject with `error`. */
   fail(verb: StoreVerb, error: unknown, n = 1): this {
-    // Rejecting with what the test gave is the point, whatever it is.
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     return this.plan(verb, n, () => Promise.reject(error));
   }
 

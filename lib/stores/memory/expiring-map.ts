@@ -36,10 +36,6 @@ export class ExpiringMap<T extends Expiring> {
     return this.entries.delete(key);
   }
 
-  clear(): void {
-    this.entries.clear();
-  }
-
   /** Goes on where it stopped last: iterators of a Map are live, they see what was added and skip what was deleted. */
   private sweep(now: number): void {
     for (let i = 0; i < this.sweepsPerWrite; i++) {
