@@ -1,0 +1,83 @@
+import { StoreError } from '../lease-store.js';
+import type { RedisConnection } from './connection.js';
+import { messageOf, toStoreError } from './redis-errors.js';
+import type { RedisClient } from './redis-client.js';
+import type { LeaseScript } from './scripts/lease-script.js';
+import { slotOf } from './slots.js';
+
+/** One lease of a script call, and the way back. */
+export interface Asked {
+  /** As many as the script has for each lease. */
+  readonly keys: readonly string[];
+  readonly args: readonly (string | number)[];
+  /** Takes the reply for this lease; an error that it throws is given to `fail`. */
+  settle(reply: unknown, serverTimeMs: number): void;
+  fail(error: StoreError): void;
+}
+
+/** Leases in one call: enough that the round trip costs next to nothing, few enough that Redis serves others in between. */
+const MOST_IN_CALL = 100;
+
+/** Sends scripts: many leases in one call where they may travel together, each with its own outcome. */
+export class ScriptCalls {
+  constructor(private readonly connection: RedisConnection) {}
+
+  /** Sends all, at once and in order; every one of them is settled or failed in the end. */
+  send(script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): void {
+    if (asked.length === 0) return;
+    if (asked.length === 1) {
+      void this.call(script, shared, asked);
+      return;
+    }
+    for (const group of this.connection.isCluster ? bySlot(asked, this.connection.keyPrefix) : [asked]) {
+      for (let i = 0; i < group.length; i += MOST_IN_CALL) void this.call(script, shared, group.slice(i, i + MOST_IN_CALL));
+    }
+  }
+
+  private async call(script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): Promise<void> {
+    let reply: unknown[];
+    try {
+      reply = (await this.connection.run((client) => evaluate(client, script, shared, asked))) as unknown[];
+    } catch (error) {
+      failAll(asked, error);
+      return;
+    }
+    const serverTimeMs = Number(reply[0]);
+    asked.forEach((one, i) => {
+      try {
+        one.settle(reply[i + 1], serverTimeMs);
+      } catch (error) {
+        one.fail(toStoreError(error));
+      }
+    });
+  }
+}
+
+async function evaluate(client: RedisClient, script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): Promise<unknown> {
+  const keys = asked.flatMap((one) => one.keys);
+  const args = [...keys, ...shared, ...asked.flatMap((one) => one.args)];
+  try {
+    return await client.evalsha(script.sha, keys.length, args);
+  } catch (error) {
+    // Sent again as a whole: a script that Redis did not have has done nothing.
+    if (!messageOf(error).includes('NOSCRIPT')) throw error;
+    return await client.eval(script.lua, keys.length, args);
+  }
+}
+
+function failAll(asked: readonly Asked[], error: unknown): void {
+  const failure = toStoreError(error);
+  for (const one of asked) one.fail(failure);
+}
+
+/** In a Cluster one call stays in one slot. */
+function bySlot(asked: readonly Asked[], keyPrefix: string): Iterable<Asked[]> {
+  const groups = new Map<number, Asked[]>();
+  for (const one of asked) {
+    const slot = slotOf(keyPrefix + (one.keys[0] ?? ''));
+    const group = groups.get(slot);
+    if (group) group.push(one);
+    else groups.set(slot, [one]);
+  }
+  return groups.values();
+}
