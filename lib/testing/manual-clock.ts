@@ -91,7 +91,6 @@ export class ManualClock implements Clock {
       await this.settle();
     }
     this.moveTo(target);
-    await this.settle();
   }
 
   /** Lets promise callbacks run, and what was set with `setImmediate` before, while time stands still. Does not wait for I/O. */
