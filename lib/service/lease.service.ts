@@ -1,0 +1,122 @@
+import { LeaseBusyError } from '../errors/lease-busy.error.js';
+import { LeaseKeyError } from '../errors/lease-key.error.js';
+import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { isHeld } from '../lease/lease-control.js';
+import type { LeaseEngine } from '../lease/lease-engine.js';
+import { resolveAcquireOptions, type AcquireOptions } from '../lease/lease-options.js';
+import type { Lease } from '../lease/lease.js';
+import type { LeaseRecord } from '../stores/lease-store.js';
+import type { LeaseRegistry } from './lease-registry.js';
+import type { LeasedCalls, OuterCall } from './leased-calls.js';
+
+/** What a service is built on; for this library only. */
+export interface LeaseServiceParts {
+  readonly engine: LeaseEngine;
+  readonly registry: LeaseRegistry;
+  readonly calls: LeasedCalls;
+}
+
+let partsOf: (service: LeaseService) => LeaseServiceParts;
+
+/** Leases for code that asks by itself; `@WithLease` is the declared form of `withLease`. Injectable. */
+export class LeaseService {
+  readonly #parts: LeaseServiceParts;
+
+  static {
+    partsOf = (service) => service.#parts;
+  }
+
+  /** @internal Made by `LeaseModule`, or by `createLeaseService` in tests. */
+  constructor(parts: LeaseServiceParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * Acquires the lease of `key`, waiting up to `wait`. It is kept alive until `release()`: best with `await using`. At shutdown
+   * it counts as a running handler until then.
+   * @throws LeaseBusyError, also at once when a handler of this async context holds the key; LeaseUnavailableError;
+   * LeaseShutdownError; LeaseKeyError; LeaseOptionsError; the reason of `signal`
+   */
+  async acquire(key: string, options?: AcquireOptions): Promise<Lease> {
+    const resolved = resolveAcquireOptions(options, this.#parts.engine.defaults);
+    const outer = this.#outer(key);
+    if (outer) throw new LeaseBusyError(key, { ...describe(outer), retryAfterMs: outer.lease.remainingMs() });
+    return this.#parts.registry.acquire(key, resolved);
+  }
+
+  /**
+   * One try, whatever `wait` says: the lease, or `undefined` when it is busy.
+   * @throws LeaseUnavailableError, LeaseShutdownError, LeaseKeyError, LeaseOptionsError, the reason of `signal`
+   */
+  async tryAcquire(key: string, options?: AcquireOptions): Promise<Lease | undefined> {
+    const resolved = resolveAcquireOptions(options, this.#parts.engine.defaults);
+    return this.#outer(key) ? undefined : this.#parts.registry.tryAcquire(key, resolved);
+  }
+
+  /**
+   * Runs `fn` under the lease of `key` and gives back its result; the lease is released when that has settled. Called inside a
+   * handler that holds the key it joins that lease.
+   * @throws what `acquire` throws; LeaseLostError when the lease was lost, once `fn` has settled; what `fn` throws, as it is
+   */
+  withLease<T>(key: string, fn: (lease: Lease) => T): Promise<Awaited<T>>;
+  withLease<T>(key: string, options: AcquireOptions | undefined, fn: (lease: Lease) => T): Promise<Awaited<T>>;
+  async withLease<T>(
+    key: string,
+    optionsOrFn: AcquireOptions | undefined | ((lease: Lease) => T),
+    fn?: (lease: Lease) => T,
+  ): Promise<Awaited<T>> {
+    const options = typeof optionsOrFn === 'function' ? undefined : optionsOrFn;
+    const body = typeof optionsOrFn === 'function' ? optionsOrFn : fn;
+    if (typeof body !== 'function') {
+      throw new LeaseOptionsError(
+        'fn',
+        `withLease('${String(key)}') was given no function to run: write withLease(key, options, async (lease) => …).`,
+      );
+    }
+    return this.#parts.calls.withLease(key, options, body);
+  }
+
+  /**
+   * What an operator may know of the key now, or `undefined` when it is free.
+   * @throws LeaseUnavailableError, LeaseKeyError
+   */
+  inspect(key: string): Promise<LeaseRecord | undefined> {
+    return this.#parts.engine.inspect(key);
+  }
+
+  /**
+   * An operator's act: ends the lease whoever holds it. The next token is higher, and the holder learns it at its next renewal.
+   * @returns what was held, or `undefined` when it was free
+   * @throws LeaseUnavailableError, LeaseKeyError
+   */
+  forceRelease(key: string): Promise<LeaseRecord | undefined> {
+    return this.#parts.engine.forceRelease(key);
+  }
+
+  /** The innermost lease of the running handler (by async context), of `key` where it is given, or `undefined`. */
+  current(key?: string): Lease | undefined {
+    return this.#parts.calls.current(key)?.lease;
+  }
+
+  /** A call of this async context that holds the key: asking for it again could only wait for itself. */
+  #outer(key: string): OuterCall | undefined {
+    if (typeof key !== 'string' || key === '') {
+      throw new LeaseKeyError(
+        `The key of a lease is ${key === '' ? 'empty' : `of type ${typeof key}`}: give a string that names what is protected, such as 'job:42'.`,
+      );
+    }
+    const outer = this.#parts.calls.current(key);
+    const state = outer && isHeld(outer.lease);
+    return state === 'held' || state === 'suspect' ? outer : undefined;
+  }
+}
+
+function describe({ lease, site }: OuterCall): { detail: string; holderTag: string; fencingToken: number } {
+  const detail = `${site}, which this very call runs inside, holds it: take it from current() there, or withLease, which joins it`;
+  return { detail, holderTag: lease.holderTag, fencingToken: lease.fencingToken };
+}
+
+/** For this library: what a service is built on. */
+export function leaseServiceParts(service: LeaseService): LeaseServiceParts {
+  return partsOf(service);
+}
