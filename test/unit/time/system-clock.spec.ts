@@ -1,4 +1,3 @@
-import * as os from 'node:os';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { SystemClock } from '../../../lib/time/system-clock.js';
 
@@ -17,12 +16,13 @@ describe('SystemClock', () => {
 
   it('tells on Linux how long the machine was suspended: nothing is added while it runs', async () => {
     const clock = new SystemClock();
-    const before = clock.suspended();
-    await new Promise((resolve) => clock.setTimer(() => resolve(undefined), 50));
-    const after = clock.suspended();
-    if (process.platform === 'linux') expect(Math.abs((after as number) - (before as number))).toBeLessThan(40);
+    // The highest of many: a pause between the two clocks it reads makes a value too low.
+    const read = () => Array.from({ length: 50 }, () => clock.suspended()).reduce((a, b) => (a === undefined || b === undefined ? a : Math.max(a, b)));
+    const before = read();
+    await new Promise((resolve) => clock.setTimer(() => resolve(undefined), 100));
+    const after = read();
+    if (process.platform === 'linux') expect(Math.abs((after as number) - (before as number))).toBeLessThan(60);
     else expect([before, after]).toEqual([undefined, undefined]);
-    expect(os.uptime()).toBeGreaterThan(0);
   });
 
   it('does not keep the process alive', () => {
