@@ -15,7 +15,8 @@ export const getLeaseOptionsToken = (name: string = DEFAULT_SERVICE): string => 
 /** Injection token of the `LeaseService` named `name`; for the default name an alias of the class `LeaseService` itself. */
 export const getLeaseServiceToken = (name: string = DEFAULT_SERVICE): string => named('lease:service (import LeaseModule.forRoot())', name);
 /** Injection token of the executor of the service `name`; readable, since Nest prints it when the module is missing. */
-export const getLeaseExecutorToken = (name: string = DEFAULT_SERVICE): string => named('lease:executor (import LeaseModule.forRoot())', name);
+export const getLeaseExecutorToken = (name: string = DEFAULT_SERVICE): string =>
+  named('lease:executor (import LeaseModule.forRoot())', name);
 
 /** Reflect metadata: the `@WithLease` declaration of a method. On the wrapper function. */
 export const WITH_LEASE_METADATA = 'lease:with-lease';
