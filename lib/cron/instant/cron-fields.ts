@@ -16,17 +16,17 @@ export interface CronFields {
 }
 
 /** The presets that cron 4 takes, so that `@SingletonCron` takes what `@Cron` takes. */
-const PRESETS: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 0 1 1 *',
-  '@monthly': '0 0 0 1 * *',
-  '@weekly': '0 0 0 * * 0',
-  '@daily': '0 0 0 * * *',
-  '@hourly': '0 0 * * * *',
-  '@minutely': '0 * * * * *',
-  '@secondly': '* * * * * *',
-  '@weekdays': '0 0 0 * * 1-5',
-  '@weekends': '0 0 0 * * 0,6',
-};
+const PRESETS: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 0 1 1 *'],
+  ['@monthly', '0 0 0 1 * *'],
+  ['@weekly', '0 0 0 * * 0'],
+  ['@daily', '0 0 0 * * *'],
+  ['@hourly', '0 0 * * * *'],
+  ['@minutely', '0 * * * * *'],
+  ['@secondly', '* * * * * *'],
+  ['@weekdays', '0 0 0 * * 1-5'],
+  ['@weekends', '0 0 0 * * 0,6'],
+]);
 const FIELDS = ['second', 'minute', 'hour', 'dayOfMonth', 'month', 'dayOfWeek'] as const;
 const RANGES = [
   [0, 59],
@@ -47,29 +47,24 @@ const MAX_LENGTH = 1000;
  * @throws LeaseOptionsError for the option `expression`.
  */
 export function parseCronFields(expression: string): CronFields {
-  const text = expression.trim().toLowerCase();
-  const raw = (PRESETS[text] ?? text).split(/\s+/);
-  if (text.length > MAX_LENGTH)
-    throw refuseOption('expression', `${expression.slice(0, 40)}...`, `is longer than ${String(MAX_LENGTH)} characters`);
-  if (raw.length === 5) raw.unshift('0');
-  if (raw.length !== 6) {
-    const presets = Object.keys(PRESETS).join(', ');
-    throw refuseOption(
-      'expression',
-      expression,
-      `must have five fields (minute hour day month weekday) or six with seconds in front, or be one of ${presets}`,
-    );
-  }
-  const [second, minute, hour, dayOfMonth, month, dayOfWeek] = raw.map((_, index) => new FieldSet(fieldValues(expression, raw, index))) as [
-    FieldSet,
-    FieldSet,
-    FieldSet,
-    FieldSet,
-    FieldSet,
-    FieldSet,
-  ];
+  const raw = splitFields(expression);
+  const field = (index: number): FieldSet => new FieldSet(fieldValues(expression, raw, index));
+  const minute = field(1);
   const everyMinute = minute.size > 1 && (/[*/]/.test(raw[1] as string) || minute.size === 60);
-  return { second, minute, hour, dayOfMonth, month, dayOfWeek, everyMinute };
+  return { second: field(0), minute, hour: field(2), dayOfMonth: field(3), month: field(4), dayOfWeek: field(5), everyMinute };
+}
+
+/** Always six. */
+function splitFields(expression: string): string[] {
+  if (expression.length > MAX_LENGTH) {
+    throw refuseOption('expression', `${expression.slice(0, 40)}...`, `is longer than ${String(MAX_LENGTH)} characters`);
+  }
+  const text = expression.trim().toLowerCase();
+  const raw = (PRESETS.get(text) ?? text).split(/\s+/);
+  if (raw.length === 5) return ['0', ...raw];
+  if (raw.length === 6) return raw;
+  const forms = 'must have five fields (minute hour day month weekday) or six with seconds in front';
+  throw refuseOption('expression', expression, `${forms}, or be one of ${[...PRESETS.keys()].join(', ')}`);
 }
 
 /** Item by item, since the parser refuses a list that names a value twice and cron does not. */
@@ -98,7 +93,7 @@ function parseItem(expression: string, field: (typeof FIELDS)[number], index: nu
 }
 
 function unreadable(expression: string, field: string, item: string, cause?: unknown): Error {
-  const why = cause instanceof Object && 'message' in cause ? `: ${String(cause.message)}` : '';
+  const why = typeof cause === 'object' && cause !== null && 'message' in cause ? `: ${String(cause.message)}` : '';
   return refuseOption(
     'expression',
     expression,

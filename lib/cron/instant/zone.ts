@@ -17,11 +17,14 @@ const REMEDY = `write a name of the IANA database such as "Europe/Berlin" or "UT
  * The zone that the options name.
  * @throws LeaseOptionsError for an unknown zone, an unreadable offset, and both at once.
  */
-export function resolveZone({ timeZone, utcOffset }: ZoneOptions): ZoneTable {
-  if (timeZone != null && utcOffset != null) {
+export function resolveZone(options: ZoneOptions): ZoneTable {
+  // As for cron, null is the same as left out.
+  const timeZone = options.timeZone ?? undefined;
+  const utcOffset = options.utcOffset ?? undefined;
+  if (timeZone !== undefined && utcOffset !== undefined) {
     throw refuseOption('utcOffset', utcOffset, `cannot go with the option "timeZone" ("${timeZone}"): leave out one of the two`);
   }
-  return utcOffset == null ? namedZone(timeZone ?? processZone()) : fixedZone(utcOffset);
+  return utcOffset === undefined ? namedZone(timeZone ?? processZone()) : fixedZone(utcOffset);
 }
 
 function processZone(): string {
