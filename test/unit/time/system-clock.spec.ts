@@ -17,7 +17,8 @@ describe('SystemClock', () => {
   it('tells on Linux how long the machine was suspended: nothing is added while it runs', async () => {
     const clock = new SystemClock();
     // The highest of many: a pause between the two clocks it reads makes a value too low.
-    const read = () => Array.from({ length: 50 }, () => clock.suspended()).reduce((a, b) => (a === undefined || b === undefined ? a : Math.max(a, b)));
+    const read = () =>
+      Array.from({ length: 50 }, () => clock.suspended()).reduce((a, b) => (a === undefined || b === undefined ? a : Math.max(a, b)));
     const before = read();
     await new Promise((resolve) => clock.setTimer(() => resolve(undefined), 100));
     const after = read();
