@@ -1,0 +1,1 @@
+export { LeaseRpcExceptionFilter } from './lease-rpc-exception.filter.js';

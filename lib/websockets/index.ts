@@ -1,0 +1,1 @@
+export { LeaseWsExceptionFilter } from './lease-ws-exception.filter.js';
