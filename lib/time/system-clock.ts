@@ -4,6 +4,9 @@ import type { Clock, ClockTimer } from './clock.js';
 /** Node fires a timer above this at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
+/** The system's uptime is read from a file in far less than this. */
+const LONGEST_READING_MS = 2;
+
 /** The clock of the machine. */
 export class SystemClock implements Clock {
   monotonic(): number {
@@ -17,7 +20,14 @@ export class SystemClock implements Clock {
   suspended(): number | undefined {
     // On Linux the uptime counts suspended time and the monotonic clock does not; elsewhere nothing is promised.
     if (process.platform !== 'linux') return undefined;
-    return os.uptime() * 1000 - performance.now();
+    // A pause of the process between the two readings would look like a suspend that never was, or hide one: read again.
+    let before = performance.now();
+    let uptime = os.uptime();
+    for (let tries = 0; performance.now() - before > LONGEST_READING_MS && tries < 3; tries++) {
+      before = performance.now();
+      uptime = os.uptime();
+    }
+    return uptime * 1000 - before;
   }
 
   setTimer(fn: () => void, ms: number): ClockTimer {
