@@ -75,5 +75,7 @@ export type LeaseEvent =
   | StalledEvent
   | ServerClockBackEvent;
 
+/** The name of an event: what `LeaseEvents.on` takes. */
 export type LeaseEventType = LeaseEvent['type'];
+/** The event of one type. */
 export type LeaseEventOf<T extends LeaseEventType> = Extract<LeaseEvent, { type: T }>;

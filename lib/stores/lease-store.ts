@@ -83,6 +83,7 @@ export interface Busy {
   readonly serverTimeMs?: number;
 }
 
+/** One lease to be extended. */
 export interface RenewRequest {
   readonly key: string;
   readonly holderId: string;
@@ -98,16 +99,19 @@ export type RenewResult =
   | { readonly kind: 'taken'; readonly fencingToken?: number }
   | { readonly kind: 'unknown'; readonly error: StoreError };
 
+/** The lease to be given back. */
 export interface ReleaseRequest {
   readonly key: string;
   readonly holderId: string;
   readonly fencingToken: number;
 }
 
+/** `not-held`: the lease had ended, or another holder has it; nothing was changed. */
 export interface ReleaseResult {
   readonly kind: 'released' | 'not-held';
 }
 
+/** The acquisition to be undone. */
 export interface LeaveRequest {
   readonly key: string;
   readonly holderId: string;
@@ -134,6 +138,7 @@ export interface Wake {
   readonly holderId: string;
 }
 
+/** What {@link LeaseStore.onWake} gives back. */
 export interface StoreSubscription {
   unsubscribe(): void;
 }

@@ -17,10 +17,16 @@ function roomOf(module: Module): string {
   const folders = module.split('/').slice(0, -1);
   for (let depth = folders.length; depth > 0; depth--) {
     const name = folders.slice(0, depth).join('/');
-    if (name in rooms || name in composers) return name;
+    if (name in rooms) return name;
   }
-  return folders.length === 0 ? module : folders[0]!;
+  return folders[0] ?? '.';
 }
+
+const targetsOf = (module: Module): Module[] =>
+  imports
+    .get(module)!
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => resolveImport(module, specifier));
 
 function violations(module: Module): string[] {
   const name = roomOf(module);
@@ -55,28 +61,18 @@ describe('who imports whom in lib/', () => {
   });
 
   it('no rooms import each other in a circle', () => {
+    // The files of lib/ itself stand for themselves: the tokens are a leaf, the module is the top.
+    const nodeOf = (module: Module): string => (module.includes('/') ? roomOf(module) : module);
     const graph = new Map<string, string[]>();
     for (const module of modules) {
-      const room = roomOf(module);
-      const targets = imports
-        .get(module)!
-        .filter((s) => s.startsWith('.'))
-        .map((s) => roomOf(resolveImport(module, s)));
-      graph.set(room, [...(graph.get(room) ?? []), ...targets.filter((target) => target !== room)]);
+      const targets = targetsOf(module).map(nodeOf);
+      graph.set(nodeOf(module), [...(graph.get(nodeOf(module)) ?? []), ...targets.filter((target) => target !== nodeOf(module))]);
     }
     expect(findCycle(graph)).toBeUndefined();
   });
 
   it('no files import each other in a circle', () => {
-    const graph = new Map(
-      modules.map((module) => [
-        module,
-        imports
-          .get(module)!
-          .filter((s) => s.startsWith('.'))
-          .map((s) => resolveImport(module, s)),
-      ]),
-    );
+    const graph = new Map(modules.map((module) => [module, targetsOf(module)]));
     expect(findCycle(graph)).toBeUndefined();
   });
 
@@ -92,12 +88,7 @@ describe('who imports whom in lib/', () => {
   });
 
   it('a barrel is an entry point of the package and nothing that lib/ itself goes through', () => {
-    const through = modules.flatMap((module) =>
-      imports
-        .get(module)!
-        .filter((s) => s.startsWith('.') && /(^|\/)index\.js$/.test(s))
-        .map((s) => `${module} imports ${s}`),
-    );
+    const through = modules.filter((module) => targetsOf(module).some((target) => /(^|\/)index$/.test(target)));
     expect(through).toEqual([]);
   });
 });

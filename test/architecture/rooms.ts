@@ -1,5 +1,5 @@
 /**
- * Who may import whom. A room is a folder of lib/; `lease.constants` and `index` are files of lib/ itself. What stands behind a
+ * Who may import whom. A room is a folder of lib/. What stands behind a
  * room is all that its files may import of lib/, besides the leaves; `foreign` is all that they may import of packages (Node's own modules always may be).
  */
 export interface Room {
@@ -31,27 +31,19 @@ export const rooms: Readonly<Record<string, Room>> = {
   service: { rooms: ['events', 'lease'], files: [PORT, 'lease.constants'], foreign: nest },
   execution: { rooms: ['events', 'lease', 'service'], files: ['lease.constants', 'metadata/leased-call'], foreign: [...nest, 'rxjs'] },
   metadata: { files: ['lease.constants', 'lease/lease-options'], foreign: [...nest, 'rxjs', 'reflect-metadata'] },
-  decorators: { rooms: ['metadata'], files: ['lease.constants', 'lease/lease-options'], foreign: nest },
-  discovery: { rooms: ['metadata'], files: ['lease.constants'], foreign: nest },
+  decorators: { rooms: ['metadata'], files: ['lease.constants', 'lease/lease-options'], foreign: [...nest, 'rxjs'] },
+  discovery: { rooms: ['metadata'], files: ['lease.constants'], foreign: [...nest, 'reflect-metadata'] },
   cron: {
     rooms: ['events', 'metadata'],
     files: ['lease.constants', 'lease/lease-options'],
-    foreign: [...nest, '@nestjs/schedule', 'cron'],
+    foreign: [...nest, '@nestjs/schedule', 'cron-parser'],
   },
   microservices: { foreign: [...nest, 'rxjs', '@nestjs/microservices'] },
   websockets: { foreign: [...nest, 'rxjs', '@nestjs/websockets'] },
 };
 
-/** These put the rooms together and may import all of lib/. */
+/** These put the rooms together and may import all of lib/: the files of lib/ itself (as the room `.`), and the shipped test kit. */
 export const composers: Readonly<Record<string, readonly string[]>> = {
-  index: [],
-  'lease.constants': [],
-  'lease-module-options': [...nest, 'ioredis'],
-  'lease-module-options-check': [],
-  'lease-runtime': [],
-  'lease-app.module': nest,
-  'lease.module-definition': nest,
-  'lease.module': nest,
-  'lease.providers': nest,
+  '.': [...nest, 'ioredis', 'rxjs', 'reflect-metadata'],
   testing: nest,
 };
