@@ -19,6 +19,10 @@ export function leasedObservable(call: LeasedCall, entry: Entry, parts: Executor
         running.add(skipped(call.options.skipValue).subscribe(subscriber));
         return;
       }
+      if (running.closed) {
+        void frame.shared.leave();
+        return;
+      }
       const source = (): Observable<unknown> => toObservable(call.invoke(frame.shared.lease));
       running.add(subscribeUnder(frame, source, subscriber, (fn) => resource.runInAsyncScope(() => parts.context.run(frame, fn))));
     };
