@@ -5,6 +5,7 @@ export { MemoryFencingGuard } from './memory-fencing-guard.js';
 export { type SqlDialect, type TableName } from './sql/sql-dialect.js';
 export { SqlFragment, type SqlTag } from './sql/sql-fragment.js';
 export { type SqlClient, type SqlOutcome, readOutcome } from './sql/sql-client.js';
+export { sqlClientOf } from './sql/known-clients.js';
 export { drizzleClient, type DrizzleLike } from './sql/drizzle-client.js';
 export { fenceColumns, type FenceColumnNames, type FenceColumns, type FenceColumnsOptions } from './sql/fence-columns.js';
 export { type RowValues } from './sql/row-values.js';

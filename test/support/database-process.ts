@@ -31,7 +31,11 @@ export class DatabaseProcess {
     const dir = await mkdtemp(join(tmpdir(), 'lease-db-'));
     if (uid !== undefined) await chown(dir, uid, -1);
     options.prepare?.(dir);
-    const child = spawn(options.program, options.args(dir), { cwd: dir, stdio: ['ignore', 'pipe', 'pipe'], ...(uid === undefined ? {} : { uid }) });
+    const child = spawn(options.program, options.args(dir), {
+      cwd: dir,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      ...(uid === undefined ? {} : { uid }),
+    });
     let output = '';
     const keep = (chunk: Buffer | Error): void => void (output = (output + String(chunk)).slice(-4000));
     child.stdout.on('data', keep);
@@ -40,7 +44,11 @@ export class DatabaseProcess {
     const server = new DatabaseProcess(child, dir, options.endBy ?? 'SIGKILL');
     const gone = (): boolean => child.exitCode !== null || child.signalCode !== null;
     try {
-      await waitFor(async () => gone() || (await options.ready().then(() => true)), { timeoutMs: 30_000, intervalMs: 20, message: options.program });
+      await waitFor(async () => gone() || (await options.ready().then(() => true)), {
+        timeoutMs: 30_000,
+        intervalMs: 20,
+        message: options.program,
+      });
       if (gone()) throw new Error(`${options.program} ended.`);
       return server;
     } catch (error) {

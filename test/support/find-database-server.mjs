@@ -54,7 +54,11 @@ function install(debianPackage) {
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
   const apt = 'apt-get -q update && apt-get -q install -y --no-install-recommends "$0"';
   try {
-    execFileSync('flock', [join(tmpdir(), 'lease-tests-apt.lock'), 'sh', '-c', apt, debianPackage], { env, stdio: ['ignore', 'ignore', 'pipe'], timeout: 300_000 });
+    execFileSync('flock', [join(tmpdir(), 'lease-tests-apt.lock'), 'sh', '-c', apt, debianPackage], {
+      env,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      timeout: 300_000,
+    });
   } catch (error) {
     throw new Error(`${debianPackage} is missing and could not be installed: ${String(error?.stderr || error)}`);
   }

@@ -18,7 +18,15 @@ export async function startPostgres(): Promise<PostgresServer> {
   const config = { host: '127.0.0.1', port, user: 'postgres', database: 'postgres' };
   // initdb and postgres refuse to run as root.
   const uid = process.getuid?.() === 0 ? Number(execFileSync('id', ['-u', 'postgres'])) : undefined;
-  const settings = { port, listen_addresses: '127.0.0.1', unix_socket_directories: '', fsync: 'off', full_page_writes: 'off', max_connections: 120, deadlock_timeout: '100ms' };
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    fsync: 'off',
+    full_page_writes: 'off',
+    max_connections: 120,
+    deadlock_timeout: '100ms',
+  };
   const server = await DatabaseProcess.start({
     program: join(bin, 'postgres'),
     uid,
