@@ -60,16 +60,17 @@ export class ZoneTable {
     if (known) return known;
     const start = index * BLOCK_MS;
     const changes: ZoneChange[] = [];
-    for (let at = start; at < start + BLOCK_MS; at += STEP_MS) this.collect(at - 1, at + STEP_MS - 1, changes);
-    const made = { offset: changes[0]?.before ?? this.probe(start), changes };
+    let offset = this.probe(start - 1);
+    for (let at = start - 1; at < start + BLOCK_MS - 1; at += STEP_MS) offset = this.collect(at, at + STEP_MS, offset, changes);
+    const made = { offset: changes[0]?.before ?? offset, changes };
     this.blocks.set(index, made);
     return made;
   }
 
-  /** Changes later than `low` and not later than `high`, by bisection to the millisecond. */
-  private collect(low: number, high: number, changes: ZoneChange[]): void {
+  /** Finds the changes later than `low` (where the offset is `before`) and not later than `high`; returns the offset there. */
+  private collect(low: number, high: number, before: number, changes: ZoneChange[]): number {
     const last = this.probe(high);
-    for (let before = this.probe(low); before !== last;) {
+    while (before !== last) {
       let same = low;
       let changed = high;
       while (changed - same > 1) {
@@ -82,5 +83,6 @@ export class ZoneTable {
       low = changed;
       before = after;
     }
+    return last;
   }
 }

