@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { EXTEND, FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE, READ_LEASE, REMAINING, WRITE_LEASE } from './lua-helpers.js';
+import { EXTEND, fenceLife, fenceNumber, HIGHEST_TOKEN, keepFence, LEASE_PATTERN, MOST_AHEAD, REMAINING, text } from './lua-parts.js';
 
 /**
  * One try for each lease. Asked again by its holder it gives the same token and the full ttl; a try that fails writes nothing.
@@ -13,39 +13,42 @@ export const acquireScript = leaseScript({
   keys: ['lease', 'fence'],
   shared: ['retention'],
   args: ['holderId', 'ttl', 'floor', 'about'],
-  helpers: [READ_LEASE, WRITE_LEASE, REMAINING, EXTEND, FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE],
   each: `
-  ttl, floor = tonumber(ttl), tonumber(floor)
-  local seen = redis.call('MGET', lease, fence)
-  local previous = seen[2]
-  if seen[1] then
-    local owner, token, granted, since, _, tag, holder = read(seen[1])
+  local seen = call('MGET', lease, fence)
+  local value, previous = seen[1], seen[2]
+  if value then
+    local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
     if not owner then return { 'foreign', 'lease' } end
-    token, granted = tonumber(token), tonumber(granted)
     if owner == holderId then
-      keepFence(fence, previous, token, extend(lease, holderId, token, granted, since, about, ttl))
-      return token
+      local token = own
+      ${EXTEND.trim()}
+      ${keepFence('longest').trim()}
+      return tonumber(own)
     end
-    local left, odd = remaining(lease, granted)
+    ${REMAINING.trim()}
     -- The server's clock went back: without this a dead holder would keep the lease for as long as it was set back.
-    if odd then redis.call('PEXPIRE', lease, granted) end
-    return { 'busy', left, token, tag, holder }
+    if left ~= pttl then call('PEXPIRE', lease, granted) end
+    return { 'busy', left, tonumber(own), tag, holder }
   end
   local last = 0
   if previous then
-    last = asNumber(previous)
+    last = ${fenceNumber('previous')}
     if not last then return { 'foreign', 'fence' } end
   end
-  if floor > math.max(last, micros + 86400000000) then return { 'floor' } end
-  local token = math.max(last + 1, micros, floor + 1)
-  if token > 9007199254740990 then return { 'full' } end
+  local lowest = tonumber(floor)
+  if lowest > last and lowest > micros + ${MOST_AHEAD} then return { 'floor' } end
+  local token = math.max(last + 1, micros, lowest + 1)
+  if token > ${HIGHEST_TOKEN} then return { 'full' } end
+  local own, now = ${text('token')}, ${text('math.floor(micros / 1000)')}
   -- MGET shows nothing where another type of value lies: NX keeps from overwriting it.
-  if not redis.call('SET', lease, write(holderId, token, ttl, now, about), 'PX', ttl, 'NX') then return { 'foreign', 'lease' } end
-  local life, text = fenceLife(token, ttl), string.format('%.0f', token)
+  if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, 'NX') then
+    return { 'foreign', 'lease' }
+  end
+  ${fenceLife('token', 'tonumber(ttl)').trim()}
   if previous then
-    redis.call('SET', fence, text, 'PX', life)
-  elseif not redis.call('SET', fence, text, 'PX', life, 'NX') then
-    redis.call('DEL', lease)
+    call('SET', fence, own, 'PX', life)
+  elseif not call('SET', fence, own, 'PX', life, 'NX') then
+    call('DEL', lease)
     return { 'foreign', 'fence' }
   end
   return token`,

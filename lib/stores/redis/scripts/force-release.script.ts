@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE, READ_LEASE, REMAINING } from './lua-helpers.js';
+import { keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
 
 /**
  * Ends each lease whoever holds it, and keeps its fence, so that the next token is higher. What is not a lease stays.
@@ -13,18 +13,18 @@ export const forceReleaseScript = leaseScript({
   keys: ['lease', 'fence'],
   shared: ['retention'],
   args: [],
-  helpers: [READ_LEASE, REMAINING, FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE],
   each: `
-  local seen = redis.call('MGET', lease, fence)
-  if not seen[1] then
-    if redis.call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
+  local seen = call('MGET', lease, fence)
+  local value, previous = seen[1], seen[2]
+  if not value then
+    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
     return 0
   end
-  local owner, token, granted, since, state, tag, holder = read(seen[1])
+  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
   if not owner then return { 'foreign', 'lease' } end
-  token, granted = tonumber(token), tonumber(granted)
-  local left = remaining(lease, granted)
-  redis.call('DEL', lease)
-  keepFence(fence, seen[2], token, granted)
-  return { 'record', left, token, tag, tonumber(since), state, holder }`,
+  local token = own
+  ${REMAINING.trim()}
+  call('DEL', lease)
+  ${keepFence('tonumber(granted)').trim()}
+  return { 'record', left, tonumber(own), tag, tonumber(since), state, holder }`,
 });

@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { READ_LEASE, REMAINING } from './lua-helpers.js';
+import { LEASE_PATTERN, REMAINING } from './lua-parts.js';
 
 /**
  * What is known of each lease; writes nothing.
@@ -13,12 +13,12 @@ export const inspectScript = leaseScript({
   keys: ['lease'],
   shared: [],
   args: [],
-  helpers: [READ_LEASE, REMAINING],
   each: `
-  local value = redis.pcall('GET', lease)
+  local value = try('GET', lease)
   if not value then return 0 end
   if type(value) == 'table' then return { 'foreign', 'lease' } end
-  local owner, token, granted, since, state, tag, holder = read(value)
+  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
   if not owner then return { 'foreign', 'lease' } end
-  return { 'record', (remaining(lease, tonumber(granted))), tonumber(token), tag, tonumber(since), state, holder }`,
+  ${REMAINING.trim()}
+  return { 'record', left, tonumber(own), tag, tonumber(since), state, holder }`,
 });

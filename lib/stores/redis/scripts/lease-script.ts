@@ -5,13 +5,11 @@ export interface LeaseScriptParts {
   readonly name: string;
   /** KEYS of each lease; local variables of `each`. */
   readonly keys: readonly string[];
-  /** ARGV once for the call, numbers; local variables everywhere. */
+  /** ARGV once for the call; local variables of `each`, as texts. */
   readonly shared: readonly string[];
-  /** ARGV of each lease, texts; local variables of `each`. */
+  /** ARGV of each lease; local variables of `each`, as texts. */
   readonly args: readonly string[];
-  /** Lua functions that `each` uses. */
-  readonly helpers?: readonly string[];
-  /** Lua body that treats one lease and returns its reply, never nil. */
+  /** Lua body that treats one lease and returns its reply, never nil. It also sees `call`, `try` (pcall), and `micros`, the server's time. */
   readonly each: string;
 }
 
@@ -30,15 +28,14 @@ export function leaseScript(parts: LeaseScriptParts): LeaseScript {
     ...args.map((_, k) => at('ARGV', args.length, shared.length + k + 1)),
   ];
   const lua = `
-local time = redis.call('TIME')
+local call, try = redis.call, redis.pcall
+local time = call('TIME')
 local micros = time[1] * 1000000 + time[2]
-local now = math.floor(micros / 1000)
-${shared.map((name, k) => `local ${name} = tonumber(ARGV[${String(k + 1)}])`).join('\n')}
-${(parts.helpers ?? []).join('\n')}
+${shared.map((name, k) => `local ${name} = ARGV[${String(k + 1)}]`).join('\n')}
 local function each(${[...keys, ...args].join(', ')})
 ${parts.each.trim()}
 end
-local reply = { now }
+local reply = { math.floor(micros / 1000) }
 for i = 1, #KEYS / ${String(keys.length)} do
   reply[i + 1] = each(${given.join(', ')})
 end

@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { FENCE_LIFE, FENCE_NUMBER, HIGHEST, KEEP_FENCE, READ_LEASE } from './lua-helpers.js';
+import { keepFence, OWNER_PATTERN } from './lua-parts.js';
 
 /**
  * Ends each lease that its holder still has, and heals and refreshes its fence; what belongs to somebody else, or is not a
@@ -14,13 +14,13 @@ export const releaseScript = leaseScript({
   keys: ['lease', 'fence'],
   shared: ['retention'],
   args: ['holderId', 'token'],
-  helpers: [READ_LEASE, FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE, HIGHEST],
   each: `
-  local seen = redis.call('MGET', lease, fence)
-  if not seen[1] then return 0 end
-  local owner, own, granted = read(seen[1])
+  local seen = call('MGET', lease, fence)
+  local value, previous = seen[1], seen[2]
+  if not value then return 0 end
+  local owner, own, granted = string.match(value, ${OWNER_PATTERN})
   if owner ~= holderId then return 0 end
-  redis.call('DEL', lease)
-  keepFence(fence, seen[2], highest(tonumber(own), tonumber(token)), tonumber(granted))
+  call('DEL', lease)
+  ${keepFence('tonumber(granted)').trim()}
   return 1`,
 });

@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { EXTEND, FENCE_LIFE, FENCE_NUMBER, HIGHEST, KEEP_FENCE, READ_LEASE, REMAINING, WRITE_LEASE } from './lua-helpers.js';
+import { EXTEND, keepFence, LEASE_PATTERN } from './lua-parts.js';
 
 /**
  * Extends each lease that its holder still has, then heals and refreshes its fence. Never creates a lease, never shortens one.
@@ -13,18 +13,17 @@ export const renewScript = leaseScript({
   keys: ['lease', 'fence'],
   shared: ['retention'],
   args: ['holderId', 'ttl', 'token'],
-  helpers: [READ_LEASE, WRITE_LEASE, REMAINING, EXTEND, FENCE_LIFE, FENCE_NUMBER, KEEP_FENCE, HIGHEST],
   each: `
-  local seen = redis.call('MGET', lease, fence)
-  if not seen[1] then
-    if redis.call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
+  local seen = call('MGET', lease, fence)
+  local value, previous = seen[1], seen[2]
+  if not value then
+    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
     return 0
   end
-  local owner, own, granted, since, _, tag, holder = read(seen[1])
+  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
   if not owner then return { 'foreign', 'lease' } end
-  own = tonumber(own)
-  if owner ~= holderId then return { 'taken', own } end
-  ttl = extend(lease, holderId, own, tonumber(granted), since, tag .. ' ' .. holder, tonumber(ttl))
-  keepFence(fence, seen[2], highest(own, tonumber(token)), ttl)
+  if owner ~= holderId then return { 'taken', tonumber(own) } end
+  ${EXTEND.trim()}
+  ${keepFence('longest').trim()}
   return 1`,
 });

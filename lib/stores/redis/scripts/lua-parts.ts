@@ -1,0 +1,75 @@
+/*
+ * Lua that several scripts share, as text and not as functions: Redis makes the functions of a script anew at every call, which
+ * measured a quarter of the time of an acquire. Numbers are given to commands as texts for the same reason.
+ *
+ * The value of a lease key is one text: holderId, fencing token, granted ttl (ms), since (ms), state (`h` held; `r` reserved
+ * and `c` cooldown are kept free for waiters and cron), tag, and last the holder's description, which may contain anything.
+ */
+
+/** Reads a whole value: holderId, token, ttl, since, state, tag, description; nothing for a value that is not ours. */
+export const LEASE_PATTERN = `'^(%S*) (%d+) (%d+) (%d+) (%l) (%S*) (.*)$'`;
+
+/** Reads the beginning of a value: holderId, token, ttl. */
+export const OWNER_PATTERN = `'^(%S*) (%d+) (%d+) '`;
+
+/** The highest token there is: at 2^53 adding one changes nothing. */
+export const HIGHEST_TOKEN = '9007199254740990';
+
+/** A token further ahead of the server's clock than this many microseconds (a day) would poison the key. */
+export const MOST_AHEAD = '86400000000';
+
+/** A token as a text; `tostring` would lose digits. */
+export const text = (number: string): string => `string.format('%.0f', ${number})`;
+
+/** The token in a fence key, or false for what cannot be one: no number, or too near 2^53. */
+export const fenceNumber = (fence: string): string =>
+  `(#${fence} <= 16 and string.find(${fence}, '^%d+$') and tonumber(${fence}) < ${HIGHEST_TOKEN} and tonumber(${fence}))`;
+
+/**
+ * Sets the local `life`: how long (ms, text) the last token is remembered: `retention`, and until the clock has passed it for
+ * certain, and long enough for any late renewal.
+ */
+export const fenceLife = (token: string, ttl: string): string => `
+  local life = retention
+  if ${token} > micros or 2 * ${ttl} > tonumber(retention) then
+    life = ${text(`math.max(tonumber(retention) + math.max(0, math.ceil((${token} - micros) / 1000)), 2 * ${ttl})`)}
+  end`;
+
+/** Sets the local `left`: milliseconds to go, never above what was granted, though the server's clock may have gone back. */
+export const REMAINING = `
+  local pttl = call('PTTL', lease)
+  local left = pttl < 0 and tonumber(granted) or math.min(pttl, tonumber(granted))`;
+
+/**
+ * Gives a lease that its holder still has the full `ttl` again: never less than it has, and a longer ttl is written down.
+ * PEXPIRE comes first, since under maxmemory a SET is refused unless the script has written before. Sets the local `longest`,
+ * the ttl that stands. Sees the locals of LEASE_PATTERN.
+ */
+export const EXTEND = `${REMAINING}
+  local longest = tonumber(granted)
+  if tonumber(ttl) >= left then
+    call('PEXPIRE', lease, ttl)
+    if tonumber(ttl) > longest then
+      longest = tonumber(ttl)
+      try('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. since .. ' ' .. state .. ' ' .. tag .. ' ' .. holder, 'PX', ttl)
+    end
+  end`;
+
+/**
+ * Heals a fence that is missing or lower, and starts its time again; `own` (text) is the lease's token, `previous` what the fence
+ * said, `ttl` a number. By pcall, since what was done to the lease must stand; NX and the check of the number, since what is not
+ * a fence is not ours to touch.
+ */
+export const keepFence = (ttl: string): string => `
+  local top = tonumber(own)
+  if token ~= own and tonumber(token) > top and tonumber(token) <= micros + ${MOST_AHEAD} then top = tonumber(token) end
+  local last = previous and (previous == own and tonumber(own) or ${fenceNumber('previous')})
+  local highest = last and last > top and last or top
+  ${fenceLife('highest', ttl).trim()}
+  if not previous then
+    try('SET', fence, ${text('top')}, 'PX', life, 'NX')
+  elseif last and last < top then
+    try('SET', fence, ${text('top')}, 'PX', life)
+  elseif last then
+    try('PEXPIRE', fence, life)
+  end`;
