@@ -1,56 +1,96 @@
 import { LeaseEvents } from '../../lib/events/lease-events.js';
 import type { LeaseEvent, LeaseEventType } from '../../lib/events/lease-event.js';
-import { ClientContext } from '../../lib/execution/client-context.js';
-import { LeaseContext } from '../../lib/execution/lease-context.js';
+import { LeaseEngine } from '../../lib/lease/lease-engine.js';
+import { resolveAcquireOptions, type AcquireOptions, type LeaseDefaults } from '../../lib/lease/lease-options.js';
 import type { Lease } from '../../lib/lease/lease.js';
-import { resolveModuleOptions } from '../../lib/lease-module-options-check.js';
-import { createLeaseRuntime, type LeaseRuntime } from '../../lib/lease-runtime.js';
-import type { LeaseModuleOptions } from '../../lib/lease-module-options.js';
-import type { LeasedCall, LeasedCallOptions, ReturnShape } from '../../lib/metadata/leased-call.js';
 import { MemoryLeaseStore } from '../../lib/stores/memory/memory-lease-store.js';
 import { FaultyLeaseStore } from '../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../lib/testing/manual-clock.js';
 
-/** A lease service in memory on a clock that stands still, and what happens to it. */
-export interface LeaseRig extends LeaseRuntime {
-  readonly clock: ManualClock;
-  readonly store: FaultyLeaseStore;
-  readonly context: LeaseContext;
-  readonly client: ClientContext;
-  readonly events: LeaseEvents;
-  /** Every event so far, of the types that were asked for. */
-  readonly seen: LeaseEvent[];
+const TYPES: LeaseEventType[] = [
+  'acquired',
+  'busy',
+  'jeopardy',
+  'lost',
+  'released',
+  'release-failed',
+  'unsettled',
+  'stalled',
+  'server-clock-back',
+];
+
+export const DEFAULTS: LeaseDefaults = { ttlMs: 30_000, waitMs: 0, commandTimeoutMs: 5000 };
+
+/** A lease engine on a clock that stands still, over a store whose calls go wrong as told. */
+export class LeaseRig {
+  readonly events: LeaseEvent[] = [];
+  readonly faulty: FaultyLeaseStore;
+  readonly engine: LeaseEngine;
+
+  constructor(
+    readonly clock = new ManualClock(),
+    readonly store = new MemoryLeaseStore({ clock }),
+    options: { maxQueue?: number; holder?: string } = {},
+  ) {
+    const events = new LeaseEvents();
+    for (const type of TYPES) events.on(type, (event) => this.events.push(event));
+    this.faulty = new FaultyLeaseStore(store, { clock });
+    this.engine = new LeaseEngine({ store: this.faulty, clock, events, defaults: DEFAULTS, holder: 'test:1', ...options });
+  }
+
+  /** Another process on the same store and clock. */
+  rival(): LeaseRig {
+    return new LeaseRig(this.clock, this.store, { holder: 'rival:2' });
+  }
+
+  acquire(key: string, options: AcquireOptions = {}): Promise<Lease> {
+    return this.engine.acquire(key, resolveAcquireOptions(options, DEFAULTS));
+  }
+
+  tryAcquire(key: string, options: AcquireOptions = {}): Promise<Lease | undefined> {
+    return this.engine.tryAcquire(key, resolveAcquireOptions(options, DEFAULTS));
+  }
+
+  /** Deletes the key under its holder. */
+  async lose(key: string): Promise<void> {
+    await this.store.forceRelease(key);
+  }
+
+  told(type: LeaseEventType): LeaseEvent[] {
+    return this.events.filter((event) => event.type === type);
+  }
+
+  get renewals(): number {
+    return this.faulty.calls('renew').length;
+  }
 }
 
-export function leaseRig(
-  options: LeaseModuleOptions = {},
-  watch: readonly LeaseEventType[] = ['lost', 'released', 'release-failed', 'unsettled'],
-): LeaseRig {
-  const clock = new ManualClock();
-  const store = new FaultyLeaseStore(new MemoryLeaseStore({ clock }), { clock });
-  const events = new LeaseEvents();
-  const seen: LeaseEvent[] = [];
-  for (const type of watch) events.on(type, (event) => seen.push(event));
-  const context = new LeaseContext();
-  const client = new ClientContext();
-  const resolved = resolveModuleOptions({ ...options, store });
+/** Watches a promise from now on; `now()` is what it has come to: its value (or 'resolved'), its error, or 'pending'. */
+export function watch(promise: Promise<unknown>): { now(): Promise<unknown> } {
+  let outcome: unknown = 'pending';
+  promise.then(
+    (value) => (outcome = value ?? 'resolved'),
+    (error: unknown) => (outcome = error),
+  );
   return {
-    ...createLeaseRuntime({ options: resolved, store, clock, events, context, client }),
-    clock,
-    store,
-    context,
-    client,
-    events,
-    seen,
+    now: async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return outcome;
+    },
   };
 }
 
-/** A leased call as a decorated method would hand it over. */
-export function leasedCall(
-  key: string,
-  body: (lease: Lease) => unknown,
-  options: LeasedCallOptions & { readonly returns?: ReturnShape; readonly site?: string } = {},
-): LeasedCall {
-  const { returns = 'promise', site = 'Jobs.run', ...rest } = options;
-  return { site, returns, options: rest, key: () => key, invoke: (lease) => body(lease as Lease) };
+/** What a promise has come to by now. */
+export function outcomeOf(promise: Promise<unknown>): Promise<unknown> {
+  return watch(promise).now();
+}
+
+/** What `fn` throws. */
+export function thrownBy(fn: () => unknown): unknown {
+  try {
+    fn();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It threw nothing.');
 }

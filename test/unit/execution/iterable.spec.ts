@@ -3,13 +3,13 @@ import { Readable } from 'node:stream';
 import { loseLease } from '../../../lib/lease/lease-control.js';
 import type { Lease } from '../../../lib/lease/lease.js';
 import type { LeasedCallOptions } from '../../../lib/metadata/leased-call.js';
-import { leasedCall, leaseRig } from '../../support/lease-rig.js';
+import { leasedCall, serviceRig } from '../../support/service-rig.js';
 import { waitFor } from '../../support/wait-for.js';
 
 type Steps = AsyncGenerator<unknown, unknown, unknown>;
-const iterate = (rig: ReturnType<typeof leaseRig>, body: (lease: Lease) => unknown, options: LeasedCallOptions = {}): Steps =>
+const iterate = (rig: ReturnType<typeof serviceRig>, body: (lease: Lease) => unknown, options: LeasedCallOptions = {}): Steps =>
   rig.executor.run(leasedCall('k', body, { ...options, returns: 'iterable' })) as Steps;
-const free = async (rig: ReturnType<typeof leaseRig>): Promise<boolean> => (await rig.service.inspect('k')) === undefined;
+const free = async (rig: ReturnType<typeof serviceRig>): Promise<boolean> => (await rig.service.inspect('k')) === undefined;
 
 async function all(steps: AsyncIterable<unknown>): Promise<unknown[]> {
   const values: unknown[] = [];
@@ -19,7 +19,7 @@ async function all(steps: AsyncIterable<unknown>): Promise<unknown[]> {
 
 describe('a leased call that gives an async iterable', () => {
   it('acquires on the first next() and holds until the end', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const held: boolean[] = [];
     const steps = iterate(rig, async function* () {
       for (const i of [1, 2]) {
@@ -34,7 +34,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('is a generator like that of the body: values in, a result, errors in', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const steps = iterate(rig, async function* (): Steps {
       try {
         return [yield 'first', yield 'second'];
@@ -52,7 +52,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('is freed, and the body closed, when the consumer breaks off', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     let closed = false;
     const steps = iterate(rig, async function* () {
       try {
@@ -68,7 +68,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('closed before the first step it never acquires', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const steps = iterate(rig, async function* () {
       yield 1;
     });
@@ -78,7 +78,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('passes on the very error of the body and frees the key', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const steps = iterate(rig, async function* () {
       yield 1;
       throw 'own';
@@ -88,7 +88,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('lost between two steps: the body is told by throw(), the next step throws the loss, once', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const told: unknown[] = [];
     const steps = iterate(rig, async function* (lease) {
       try {
@@ -107,7 +107,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('lost during a step: that step throws the loss, once, and the body is closed', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     let closed = false;
     const steps = iterate(rig, async function* (lease) {
       try {
@@ -124,7 +124,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('busy rejects the first step, or skips it', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     await rig.service.acquire('k');
     const body = async function* (): Steps {
       yield 1;
@@ -135,7 +135,7 @@ describe('a leased call that gives an async iterable', () => {
   });
 
   it('refuses a body that gives nothing to iterate', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     await expect(iterate(rig, () => 42).next()).rejects.toThrow(TypeError);
     expect(await free(rig)).toBe(true);
   });
@@ -143,7 +143,7 @@ describe('a leased call that gives an async iterable', () => {
 
 describe('a promise that brings something to iterate', () => {
   it('keeps the lease until that has ended', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const body = async (): Promise<Steps> =>
       Promise.resolve(
         (async function* () {
@@ -157,7 +157,7 @@ describe('a promise that brings something to iterate', () => {
   });
 
   it('loses the lease when nobody reads within one ttl', async () => {
-    const rig = leaseRig({ ttl: 5 });
+    const rig = serviceRig({ ttl: 5 });
     const body = async (): Promise<Steps> =>
       Promise.resolve(
         (async function* () {
@@ -171,7 +171,7 @@ describe('a promise that brings something to iterate', () => {
   });
 
   it('a Node stream stays the stream it is, and is held until it has ended', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const stream = Readable.from(['a', 'b']);
     expect(await rig.executor.run(leasedCall('k', async () => Promise.resolve(stream)))).toBe(stream);
     expect(await free(rig)).toBe(false);
@@ -180,7 +180,7 @@ describe('a promise that brings something to iterate', () => {
   });
 
   it('a web stream likewise, also when it is cancelled', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const stream = new ReadableStream();
     expect(await rig.executor.run(leasedCall('k', async () => Promise.resolve(stream)))).toBe(stream);
     expect(await free(rig)).toBe(false);

@@ -4,16 +4,19 @@ import { concat, firstValueFrom, isObservable, lastValueFrom, NEVER, Observable,
 import { loseLease } from '../../../lib/lease/lease-control.js';
 import type { Lease } from '../../../lib/lease/lease.js';
 import type { LeasedCallOptions } from '../../../lib/metadata/leased-call.js';
-import { leasedCall, leaseRig } from '../../support/lease-rig.js';
+import { leasedCall, serviceRig } from '../../support/service-rig.js';
 import { waitFor } from '../../support/wait-for.js';
 
-const observe = (rig: ReturnType<typeof leaseRig>, body: (lease: Lease) => unknown, options: LeasedCallOptions = {}): Observable<unknown> =>
-  rig.executor.run(leasedCall('k', body, { ...options, returns: 'observable' })) as Observable<unknown>;
-const free = async (rig: ReturnType<typeof leaseRig>): Promise<boolean> => (await rig.service.inspect('k')) === undefined;
+const observe = (
+  rig: ReturnType<typeof serviceRig>,
+  body: (lease: Lease) => unknown,
+  options: LeasedCallOptions = {},
+): Observable<unknown> => rig.executor.run(leasedCall('k', body, { ...options, returns: 'observable' })) as Observable<unknown>;
+const free = async (rig: ReturnType<typeof serviceRig>): Promise<boolean> => (await rig.service.inspect('k')) === undefined;
 
 describe('a leased call that gives an Observable', () => {
   it('acquires on subscribe, each time anew, and holds until it completes', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const values = observe(rig, ({ fencingToken }) => of(fencingToken));
     expect(rig.store.calls('acquire')).toHaveLength(0);
     const [first, second] = [await lastValueFrom(values), await lastValueFrom(values)] as [number, number];
@@ -22,7 +25,7 @@ describe('a leased call that gives an Observable', () => {
   });
 
   it('is freed before the consumer hears of the end, so that it may start the next at once', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const values = observe(rig, () => of(1));
     expect(await lastValueFrom(concat(values, values).pipe(toArray()))).toEqual([1, 1]);
   });
@@ -37,19 +40,19 @@ describe('a leased call that gives an Observable', () => {
     ],
     ['gives a promise that rejects', () => Promise.reject('own' as unknown as Error)],
   ])('passes on the very error when the body %s, and frees the key', async (_, body) => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     await expect(lastValueFrom(observe(rig, body))).rejects.toBe('own');
     expect(await free(rig)).toBe(true);
   });
 
   it('is freed when the consumer unsubscribes', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     expect(await firstValueFrom(observe(rig, () => concat(of('one'), NEVER)))).toBe('one');
     await waitFor(() => free(rig));
   });
 
   it('unsubscribing while it waits ends the wait', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const held = await rig.service.acquire('k');
     let ran = false;
     const subscription = observe(rig, () => ((ran = true), NEVER), { wait: 60 }).subscribe();
@@ -62,7 +65,7 @@ describe('a leased call that gives an Observable', () => {
   });
 
   it('unsubscribing while the answer of the store is on its way leaves nothing held', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     rig.store.delayReply('acquire', 100);
     observe(rig, () => NEVER)
       .subscribe()
@@ -72,7 +75,7 @@ describe('a leased call that gives an Observable', () => {
   });
 
   it('is stopped by the loss of the lease, and ends with it', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     let stopped = false;
     const body = (lease: Lease): Observable<unknown> =>
       new Observable((subscriber) => {
@@ -87,7 +90,7 @@ describe('a leased call that gives an Observable', () => {
   });
 
   it('busy errors the stream, or skips it', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     await rig.service.acquire('k');
     await expect(lastValueFrom(observe(rig, () => of(1)))).rejects.toMatchObject({ code: 'LEASE_BUSY' });
     const skip = { onBusy: 'skip' } as const;
@@ -96,14 +99,14 @@ describe('a leased call that gives an Observable', () => {
   });
 
   it('runs the body in the async context of the call, inside the lease', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const request = new AsyncLocalStorage<string>();
     const values = request.run('request 7', () => observe(rig, () => of([request.getStore(), rig.service.current('k') !== undefined])));
     expect(await lastValueFrom(values)).toEqual(['request 7', true]);
   });
 
   it('joins the lease of the handler that subscribes to it', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const values = observe(rig, (lease) => of(lease));
     await rig.service.withLease('k', async (lease) => expect(await lastValueFrom(values)).toBe(lease));
   });
@@ -111,7 +114,7 @@ describe('a leased call that gives an Observable', () => {
 
 describe('a promise that brings an Observable', () => {
   it('keeps the lease until that has completed', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const source = new Subject<number>();
     const result = (await rig.executor.run(leasedCall('k', async () => Promise.resolve(source)))) as Observable<number>;
     expect(isObservable(result)).toBe(true);
@@ -124,7 +127,7 @@ describe('a promise that brings an Observable', () => {
   });
 
   it('loses the lease when nobody subscribes within one ttl', async () => {
-    const rig = leaseRig({ ttl: 5 });
+    const rig = serviceRig({ ttl: 5 });
     const result = (await rig.executor.run(leasedCall('k', async () => Promise.resolve(of(1))))) as Observable<number>;
     await rig.clock.advanceAsync(4900);
     expect(await free(rig)).toBe(false);
@@ -135,7 +138,7 @@ describe('a promise that brings an Observable', () => {
   });
 
   it('inside a handler that holds the key, an unread one takes nothing from it', async () => {
-    const rig = leaseRig({ ttl: 5 });
+    const rig = serviceRig({ ttl: 5 });
     await rig.service.withLease('k', async (lease) => {
       await rig.executor.run(leasedCall('k', async () => Promise.resolve(of(1))));
       await rig.clock.advanceAsync(6000);
@@ -145,7 +148,7 @@ describe('a promise that brings an Observable', () => {
   });
 
   it('a second subscriber shares the lease while it lasts, and gets the loss afterwards', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const source = new Subject<number>();
     const result = (await rig.executor.run(leasedCall('k', async () => Promise.resolve(source)))) as Observable<number>;
     const both = [lastValueFrom(result), lastValueFrom(result)];

@@ -3,7 +3,7 @@ import { ConflictException } from '@nestjs/common';
 import { EventEmitter } from 'node:events';
 import { loseLease } from '../../../lib/lease/lease-control.js';
 import type { Lease } from '../../../lib/lease/lease.js';
-import { leasedCall, leaseRig } from '../../support/lease-rig.js';
+import { leasedCall, serviceRig } from '../../support/service-rig.js';
 import { deferred } from '../../support/nest-app.js';
 
 const failureOf = (promise: unknown): Promise<unknown> =>
@@ -14,7 +14,7 @@ const failureOf = (promise: unknown): Promise<unknown> =>
 
 describe('a leased call that gives a promise', () => {
   it('holds the key while the body runs and frees it afterwards', async () => {
-    const { executor, service } = leaseRig();
+    const { executor, service } = serviceRig();
     const body = deferred();
     const running = executor.run(leasedCall('job:1', async () => (await body.promise, 'done')));
     expect((await service.inspect('job:1'))?.state).toBe('held');
@@ -24,7 +24,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('owner identity is per call, not per process (murlock#33)', async () => {
-    const { executor } = leaseRig();
+    const { executor } = serviceRig();
     const leases: Lease[] = [];
     let inside = 0;
     let most = 0;
@@ -46,7 +46,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('never throws synchronously: a key that cannot be made rejects', async () => {
-    const { executor } = leaseRig();
+    const { executor } = serviceRig();
     const call = {
       ...leasedCall('', () => 1),
       key: () => {
@@ -66,7 +66,7 @@ describe('a leased call that gives a promise', () => {
     ['returns a rejected promise', () => Promise.reject(new Error('async'))],
     ['returns a value at once', () => 42],
   ])('frees the key when a body that is not async %s (schedule#440)', async (_, body) => {
-    const { executor, service } = leaseRig();
+    const { executor, service } = serviceRig();
     await Promise.allSettled([executor.run(leasedCall('k', body))]);
     expect(await service.inspect('k')).toBeUndefined();
   });
@@ -77,20 +77,20 @@ describe('a leased call that gives a promise', () => {
     ['undefined', undefined],
     ['null', null],
   ])('rejects with the very thing the body threw, %s, though the release fails too (node-redlock#369)', async (_, thrown) => {
-    const { executor, store, seen } = leaseRig();
+    const { executor, store, seen } = serviceRig();
     store.fail('release', new Error('ECONNRESET'));
     expect(await failureOf(executor.run(leasedCall('k', () => Promise.reject(thrown as Error))))).toBe(thrown);
     expect(seen.map(({ type }) => type)).toEqual(['release-failed']);
   });
 
   it('gives the result when the key is gone at the release (node-redlock#153)', async () => {
-    const { executor, service, seen } = leaseRig();
+    const { executor, service, seen } = serviceRig();
     expect(await executor.run(leasedCall('k', async () => (await service.forceRelease('k'), 42)))).toBe(42);
     expect(seen).toMatchObject([{ type: 'release-failed' }]);
   });
 
   it('gives the result without waiting long for a release that is not answered (DistributedLock#191)', async () => {
-    const { executor, store, clock, seen } = leaseRig();
+    const { executor, store, clock, seen } = serviceRig();
     store.dropRequest('release', Infinity);
     const result = executor.run(leasedCall('k', async () => 42, { ttl: 10 }));
     await clock.advanceAsync(1000);
@@ -99,7 +99,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('rejects with the loss once the body has settled, the error of the body as its cause', async () => {
-    const { executor } = leaseRig();
+    const { executor } = serviceRig();
     const own = new Error('stopped half-way');
     const [started, settled] = [deferred<Lease>(), deferred()];
     const body = async (lease: Lease): Promise<void> => {
@@ -119,7 +119,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('does not wrap the loss that the body passes on', async () => {
-    const { executor } = leaseRig();
+    const { executor } = serviceRig();
     const body = (lease: Lease): void => {
       loseLease(lease, 'taken');
       lease.signal.throwIfAborted();
@@ -130,7 +130,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('a body that ran past the ttl without a renewal is told so, and its result is no result', async () => {
-    const { executor, store, clock } = leaseRig();
+    const { executor, store, clock } = serviceRig();
     store.fail('renew', new Error('down'), Infinity);
     const body = deferred();
     const running = failureOf(executor.run(leasedCall('k', async () => (await body.promise, 42), { ttl: 1 })));
@@ -140,7 +140,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('a hung handler is not renewed for ever (RedLock.net#68)', async () => {
-    const { executor, service, clock } = leaseRig();
+    const { executor, service, clock } = serviceRig();
     const running = failureOf(executor.run(leasedCall('k', (lease) => lease.lost, { ttl: 2, maxHold: 5 })));
     await clock.advanceAsync(5000);
     expect(await running).toMatchObject({ code: 'LEASE_LOST', reason: 'max-hold' });
@@ -148,7 +148,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('does not run the body when the wait has run out (redis-py#661, distributed-lock#35)', async () => {
-    const { executor, service, clock } = leaseRig();
+    const { executor, service, clock } = serviceRig();
     await service.acquire('k', { ttl: 60 });
     let ran = false;
     const running = failureOf(executor.run(leasedCall('k', () => (ran = true), { wait: '100ms' })));
@@ -161,7 +161,7 @@ describe('a leased call that gives a promise', () => {
     [{ skipValue: 'other' }, 'other'],
     [{}, undefined],
   ])('skips a busy call when it says so: %j', async (options, result) => {
-    const { executor, service } = leaseRig();
+    const { executor, service } = serviceRig();
     await service.acquire('k');
     let ran = false;
     expect(await executor.run(leasedCall('k', () => (ran = true), { onBusy: 'skip', ...options }))).toBe(result);
@@ -169,7 +169,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('does not skip what the body itself found busy, nor an unavailable store', async () => {
-    const { executor, service, store } = leaseRig();
+    const { executor, service, store } = serviceRig();
     await service.acquire('other');
     const busy = executor.run(leasedCall('k', () => service.withLease('other', () => 1), { onBusy: 'skip' }));
     await expect(busy).rejects.toMatchObject({ code: 'LEASE_BUSY', key: 'other' });
@@ -178,7 +178,7 @@ describe('a leased call that gives a promise', () => {
   });
 
   it('ends the wait when its client has gone away', async () => {
-    const { executor, service, client, clock } = leaseRig();
+    const { executor, service, client, clock } = serviceRig();
     await service.acquire('k', { ttl: 60 });
     const response = Object.assign(new EventEmitter(), { writableFinished: false });
     const running = failureOf(client.run(response, () => executor.run(leasedCall('k', () => 1, { wait: 30 }))));

@@ -2,12 +2,12 @@ import { describe, expect, it } from '@jest/globals';
 import { AsyncResource } from 'node:async_hooks';
 import { loseLease } from '../../../lib/lease/lease-control.js';
 import type { Lease } from '../../../lib/lease/lease.js';
-import { leasedCall, leaseRig } from '../../support/lease-rig.js';
+import { leasedCall, serviceRig } from '../../support/service-rig.js';
 import { deferred } from '../../support/nest-app.js';
 
 describe('a nested call for a key that its async context holds', () => {
   it('shares lease and token, and does not wait for itself (distributed-lock#17, redis-mutex#39)', async () => {
-    const { executor, service, store } = leaseRig();
+    const { executor, service, store } = serviceRig();
     const nested = await service.withLease('k', async (outer) => {
       const lease = await executor.run(leasedCall('k', (inner) => inner));
       expect(lease).toBe(outer);
@@ -20,13 +20,13 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('joins through another key in between: a -> b -> a', async () => {
-    const { service, store } = leaseRig();
+    const { service, store } = serviceRig();
     await service.withLease('a', () => service.withLease('b', () => service.withLease('a', () => undefined)));
     expect(store.calls('acquire').map(({ key }) => key)).toEqual(['a', 'b']);
   });
 
   it('siblings inside run together, siblings outside exclude each other', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     const gate = deferred();
     const both = service.withLease('k', () =>
       Promise.all([service.withLease('k', () => gate.promise), service.withLease('k', () => gate.resolve())]),
@@ -37,7 +37,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('gives the lease back when the last of them has settled', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     const nested = deferred();
     let left!: Promise<void>;
     await service.withLease('k', () => {
@@ -50,14 +50,14 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it("reentry: 'error' is busy at once and names both", async () => {
-    const { executor } = leaseRig();
+    const { executor } = serviceRig();
     const inner = leasedCall('k', () => 1, { reentry: 'error', wait: 30, site: 'Inner.run' });
     const outer = executor.run(leasedCall('k', () => executor.run(inner), { site: 'Outer.run' }));
     await expect(outer).rejects.toMatchObject({ code: 'LEASE_BUSY', message: expect.stringMatching(/Outer\.run.*Inner\.run/) });
   });
 
   it('a longer ttl is confirmed before the body; a shorter or left-out one changes nothing', async () => {
-    const { service, store } = leaseRig();
+    const { service, store } = serviceRig();
     await service.withLease('k', { ttl: 10 }, async (lease) => {
       await service.withLease('k', { ttl: 5 }, () => expect(store.calls('renew')).toHaveLength(0));
       await service.withLease('k', () => expect(store.calls('renew')).toHaveLength(0));
@@ -66,7 +66,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('does not run the body when the longer ttl is not confirmed', async () => {
-    const { service, store, clock } = leaseRig();
+    const { service, store, clock } = serviceRig();
     store.dropRequest('renew', Infinity);
     let ran = false;
     const outer = service.withLease('k', { ttl: 1 }, () => service.withLease('k', { ttl: 60 }, () => (ran = true)));
@@ -78,7 +78,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('a minToken above the token is busy, one that the token meets is not', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     await service.withLease('k', async ({ fencingToken }) => {
       await service.withLease('k', { minToken: fencingToken }, () => undefined);
       const above = service.withLease('k', { minToken: fencingToken + 1 }, () => undefined);
@@ -87,7 +87,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('a lost outer lease is LEASE_LOST, before the body', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     let ran = false;
     const outer = service.withLease('k', (lease) => {
       loseLease(lease, 'taken');
@@ -98,7 +98,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('a suspect outer lease is LEASE_LOST with that reason', async () => {
-    const { service, clock, store } = leaseRig();
+    const { service, clock, store } = serviceRig();
     store.delay('renew', 50);
     const outer = service.withLease('k', { ttl: 10 }, () => {
       clock.suspend(8000);
@@ -108,7 +108,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('a lease that the handler gave back itself is acquired again', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     await service.withLease('k', async (outer) => {
       await outer.release();
       const token = await service.withLease('k', (lease) => lease.fencingToken);
@@ -117,7 +117,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('what a settled handler left behind joins nothing, and is not held up by the loss of what is over', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     let later!: () => Promise<number>;
     let first!: Lease;
     const outer = service.withLease('k', (lease) => {
@@ -132,7 +132,7 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('acquire() inside never joins: busy at once, naming the outer call, whatever its wait', async () => {
-    const { executor, service, store } = leaseRig();
+    const { executor, service, store } = serviceRig();
     const body = async (): Promise<void> => {
       expect(await service.tryAcquire('k')).toBeUndefined();
       await service.acquire('k', { wait: 30 });
@@ -143,14 +143,14 @@ describe('a nested call for a key that its async context holds', () => {
   });
 
   it('another service shares neither the key nor the lease', async () => {
-    const [one, two] = [leaseRig(), leaseRig()];
+    const [one, two] = [serviceRig(), serviceRig()];
     await one.service.withLease('k', (lease) => two.service.withLease('k', (other) => expect(other).not.toBe(lease)));
   });
 });
 
 describe('current()', () => {
   it('is the innermost lease of the running handler, of a key where it is given', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     expect(service.current()).toBeUndefined();
     await service.withLease('a', (a) =>
       service.withLease('b', async (b) => {
@@ -162,7 +162,7 @@ describe('current()', () => {
   });
 
   it('is not that of a bare acquire()', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     await using _lease = await service.acquire('a');
     expect(service.current()).toBeUndefined();
   });

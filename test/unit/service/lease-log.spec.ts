@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
 import { logLeaseEvents } from '../../../lib/service/lease-log.js';
-import { leaseRig } from '../../support/lease-rig.js';
+import { serviceRig } from '../../support/service-rig.js';
 import { CapturedLog } from '../../support/nest-app.js';
 
 describe('the log of leases', () => {
   it('tells each trouble once, in sentences with key and token, and never the secret id', async () => {
-    const { service, events, store, clock } = leaseRig({ ttl: 4 });
+    const { service, events, store, clock } = serviceRig({ ttl: 4 });
     const log = new CapturedLog();
     logLeaseEvents(events, log);
     const lease = await service.acquire('job:1');
@@ -29,7 +29,7 @@ describe('the log of leases', () => {
   });
 
   it('a busy key is a debug line', async () => {
-    const { service, events } = leaseRig({ holder: 'web-1' });
+    const { service, events } = serviceRig({ holder: 'web-1' });
     const log = new CapturedLog();
     logLeaseEvents(events, log);
     await service.acquire('job:1');

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { NEVER } from 'rxjs';
 import { loseLease } from '../../../lib/lease/lease-control.js';
 import type { Lease } from '../../../lib/lease/lease.js';
-import { leasedCall, leaseRig, type LeaseRig } from '../../support/lease-rig.js';
+import { leasedCall, serviceRig, type ServiceRig } from '../../support/service-rig.js';
 import { deferred } from '../../support/nest-app.js';
 
 /** Starts the drain, and tells when it is over. */
-function drain(rig: LeaseRig): { over: () => boolean; done: Promise<void> } {
+function drain(rig: ServiceRig): { over: () => boolean; done: Promise<void> } {
   let ended = false;
   const done = rig.registry.drain().then(() => {
     ended = true;
@@ -16,7 +16,7 @@ function drain(rig: LeaseRig): { over: () => boolean; done: Promise<void> } {
 
 describe('the drain at shutdown', () => {
   it('is over at once when nothing runs, and grants nothing afterwards', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     await (await rig.service.acquire('k')).release();
     await drain(rig).done;
     await expect(rig.service.acquire('k')).rejects.toMatchObject({ code: 'LEASE_SHUTDOWN', key: 'k' });
@@ -27,7 +27,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('rejects waiters at once (schedule#2053)', async () => {
-    const rig = leaseRig();
+    const rig = serviceRig();
     const held = await rig.service.acquire('k', { ttl: 60 });
     const waiting = expect(rig.service.acquire('k', { wait: 60 })).rejects.toMatchObject({ code: 'LEASE_SHUTDOWN', key: 'k' });
     await rig.clock.advanceAsync(100);
@@ -40,7 +40,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('waits for running handlers, renewing their leases, and for leases of acquire() until their release()', async () => {
-    const rig = leaseRig({ ttl: 2, shutdownGrace: 30 });
+    const rig = serviceRig({ ttl: 2, shutdownGrace: 30 });
     const body = deferred();
     const running = rig.executor.run(leasedCall('a', (lease) => body.promise.then(() => lease.assertHeld())));
     const bare = await rig.service.acquire('b');
@@ -59,7 +59,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('lets a running handler take further leases until the grace ends, also wait for them', async () => {
-    const rig = leaseRig({ shutdownGrace: 10 });
+    const rig = serviceRig({ shutdownGrace: 10 });
     const held = await rig.service.acquire('b', { ttl: 60 });
     const go = deferred();
     const running = rig.service.withLease('a', async () => {
@@ -77,7 +77,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('a wait inside a handler ends with the grace', async () => {
-    const rig = leaseRig({ shutdownGrace: 5 });
+    const rig = serviceRig({ shutdownGrace: 5 });
     await rig.service.acquire('b', { ttl: 60 });
     const running = rig.service.withLease('a', () => rig.service.withLease('b', { wait: 60 }, () => 1));
     const failed = expect(running).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('after the grace aborts with reason shutdown, and frees the key of a handler that then settles', async () => {
-    const rig = leaseRig({ ttl: 2, shutdownGrace: 5 });
+    const rig = serviceRig({ ttl: 2, shutdownGrace: 5 });
     const running = rig.service.withLease('k', (lease) => lease.lost);
     const failed = expect(running).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'shutdown' });
     await rig.clock.settle();
@@ -108,7 +108,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('what has not settled 2 s later is left to its ttl, one event each, and never released under its feet', async () => {
-    const rig = leaseRig({ ttl: 60, shutdownGrace: 5 });
+    const rig = serviceRig({ ttl: 60, shutdownGrace: 5 });
     const body = deferred();
     const running = rig.service.withLease('hung', () => body.promise);
     const failed = expect(running).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'shutdown' });
@@ -130,7 +130,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('ends streams by their loss', async () => {
-    const rig = leaseRig({ shutdownGrace: 1 });
+    const rig = serviceRig({ shutdownGrace: 1 });
     const { promise, resolve } = deferred<unknown>();
     const endless = rig.executor.run(leasedCall('k', () => NEVER, { returns: 'observable' })) as typeof NEVER;
     endless.subscribe({ error: resolve });
@@ -142,7 +142,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('a handler that lost its lease before is waited for too', async () => {
-    const rig = leaseRig({ shutdownGrace: 10 });
+    const rig = serviceRig({ shutdownGrace: 10 });
     const body = deferred();
     const started = deferred<Lease>();
     const running = rig.service.withLease('k', (lease) => (started.resolve(lease), body.promise));
@@ -158,7 +158,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('is not held up by what others of the application no longer need', async () => {
-    const rig = leaseRig({ shutdownGrace: 10 });
+    const rig = serviceRig({ shutdownGrace: 10 });
     let quiet = false;
     let over = false;
     const draining = rig.registry.drain(() => quiet).then(() => (over = true));
@@ -170,7 +170,7 @@ describe('the drain at shutdown', () => {
   });
 
   it('takes no scheduled instants from the first hook on', () => {
-    const { registry } = leaseRig();
+    const { registry } = serviceRig();
     expect(registry.stopping).toBe(false);
     registry.stop();
     expect(registry.stopping).toBe(true);

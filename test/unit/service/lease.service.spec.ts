@@ -1,10 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import type { LeaseService } from '../../../lib/service/lease.service.js';
-import { leaseRig } from '../../support/lease-rig.js';
+import { serviceRig } from '../../support/service-rig.js';
 
 describe('LeaseService', () => {
   it('gives a lease, tells who holds it, and takes it back', async () => {
-    const { service } = leaseRig({ holder: 'web-1' });
+    const { service } = serviceRig({ holder: 'web-1' });
     const lease = await service.acquire('job:1', { ttl: 60 });
     expect(await service.inspect('job:1')).toMatchObject({
       key: 'job:1',
@@ -20,14 +20,14 @@ describe('LeaseService', () => {
   });
 
   it('forceRelease ends a lease whoever holds it; the next token is higher', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     const before = await service.acquire('k');
     expect(await service.forceRelease('k')).toMatchObject({ holderTag: before.holderTag });
     expect((await service.acquire('k')).fencingToken).toBeGreaterThan(before.fencingToken);
   });
 
   it.each([[''], [undefined], [null], [42], [{}]])('refuses the key %p before the store is asked', async (key) => {
-    const { service, store } = leaseRig();
+    const { service, store } = serviceRig();
     const bad = key as string;
     const calls = [
       () => service.acquire(bad),
@@ -56,7 +56,7 @@ describe('LeaseService', () => {
     [{ minToken: 1.5 }],
     [{ maxHold: 0 }],
   ])('refuses %p before the store is asked (node-redlock#120, connect-redis#191, RedLock.net#90)', async (options) => {
-    const { service, store } = leaseRig();
+    const { service, store } = serviceRig();
     const bad = options as Parameters<LeaseService['acquire']>[1];
     for (const call of [service.acquire('k', bad), service.tryAcquire('k', bad), service.withLease('k', bad, () => 1)]) {
       await expect(call).rejects.toMatchObject({ code: 'LEASE_OPTIONS_INVALID', option: Object.keys(options)[0] });
@@ -65,18 +65,18 @@ describe('LeaseService', () => {
   });
 
   it('takes halves of seconds, texts with a unit, and undefined for the default, exactly', async () => {
-    const { service, store } = leaseRig({ ttl: 45 });
+    const { service, store } = serviceRig({ ttl: 45 });
     for (const ttl of [0.5, 1.5, '60s', '1.5s', undefined]) await (await service.acquire('k', { ttl })).release();
     expect(store.calls('acquire').map(({ ttlMs }) => ttlMs)).toEqual([500, 1500, 60_000, 1500, 45_000]);
   });
 
   it('withLease without a function says how to call it', async () => {
-    const { service } = leaseRig();
+    const { service } = serviceRig();
     await expect(service.withLease('k', { ttl: 5 } as never)).rejects.toMatchObject({ code: 'LEASE_OPTIONS_INVALID' });
   });
 
   it('a wait ends with the reason of its signal', async () => {
-    const { service, clock } = leaseRig();
+    const { service, clock } = serviceRig();
     await service.acquire('k');
     const reason = new Error('user gave up');
     const controller = new AbortController();
@@ -89,7 +89,7 @@ describe('LeaseService', () => {
   });
 
   it('beyond maxQueue waiters a further one is busy at once', async () => {
-    const { service, clock } = leaseRig({ maxQueue: 1 });
+    const { service, clock } = serviceRig({ maxQueue: 1 });
     const held = await service.acquire('k', { ttl: 60 });
     const first = service.acquire('k', { wait: 30 });
     await clock.advanceAsync(100);
@@ -100,7 +100,7 @@ describe('LeaseService', () => {
   });
 
   it('a store that cannot be asked is unavailable, not busy, with its error as the cause (node-redlock#185)', async () => {
-    const { service, store } = leaseRig();
+    const { service, store } = serviceRig();
     const cause = new Error('ECONNREFUSED');
     for (const verb of ['acquire', 'inspect', 'forceRelease'] as const) store.fail(verb, cause, verb === 'acquire' ? 2 : 1);
     const calls = [() => service.acquire('k'), () => service.tryAcquire('k'), () => service.inspect('k'), () => service.forceRelease('k')];
