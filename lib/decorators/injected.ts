@@ -6,7 +6,6 @@ import { LeaseOptionsError } from '../errors/lease-options.error.js';
  * when the method runs without it.
  * @throws LeaseOptionsError whenever it runs.
  */
-// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- the parameter's own type
 export function injected<T>(): T {
   throw new LeaseOptionsError(
     'injected',

@@ -7,7 +7,10 @@ import { markKeyPart } from '../metadata/parameter-slots.js';
  */
 export function LeaseKey(name: string): ParameterDecorator {
   if (typeof name !== 'string' || name === '' || /[<>{}.]/.test(name)) {
-    throw new LeaseOptionsError('@LeaseKey', `The name given to @LeaseKey is ${typeof name === 'string' ? `'${name}'` : String(name)}: write the name in the template's brackets, such as @LeaseKey('id') for <id>.`);
+    throw new LeaseOptionsError(
+      '@LeaseKey',
+      `The name given to @LeaseKey is ${typeof name === 'string' ? `'${name}'` : String(name)}: write the name in the template's brackets, such as @LeaseKey('id') for <id>.`,
+    );
   }
   return (target, method, index) => {
     markKeyPart('@LeaseKey', target, method, index, name);

@@ -22,7 +22,7 @@ import type { WithLeaseDecorator } from './with-lease.types.js';
  */
 export function WithLease<const O extends WithLeaseOptions = WithLeaseOptions>(
   key: KeySource,
-  options?: O & { readonly [K in Exclude<keyof O, keyof WithLeaseOptions>]: never },
+  options?: O & Record<Exclude<keyof O, keyof WithLeaseOptions>, never>,
 ): WithLeaseDecorator<O> {
   const { onBusy, service = DEFAULT_SERVICE, returns, ttl, wait, maxHold, skipValue, reentry } = checkOptions('@WithLease', options);
   if (typeof key === 'string') parseKeyTemplate(key);

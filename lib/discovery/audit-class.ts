@@ -48,7 +48,9 @@ function auditDeclaration(declaration: LeaseDeclaration, leaf: object, method: A
     );
   }
   if (options.ttl === undefined || parseTtl(options.ttl) >= SHORT_TTL_MS) return [];
-  return [`${decorator} on ${site}: a ttl of ${String(options.ttl)} is below 1 s; a short pause of the process or the store loses the lease.`];
+  return [
+    `${decorator} on ${site}: a ttl of ${String(options.ttl)} is below 1 s; a short pause of the process or the store loses the lease.`,
+  ];
 }
 
 function unknownService(decorator: string, site: string, service: string, executors: Executors): string {
@@ -76,7 +78,11 @@ function refuseOrphanSlots(prototype: object, name: string | symbol): void {
 }
 
 /** The function on the class is neither what the decorators left there nor one that carries our metadata. */
-function refuseLost({ decorator, site, inPlace }: LeaseDeclaration, declared: readonly LeaseDeclaration[], method: AnyMethod | undefined): void {
+function refuseLost(
+  { decorator, site, inPlace }: LeaseDeclaration,
+  declared: readonly LeaseDeclaration[],
+  method: AnyMethod | undefined,
+): void {
   if (method !== undefined && (method === inPlace() || declared.every((each) => declarationsOn(method).includes(each)))) return;
   throw new LeaseOptionsError(
     decorator,

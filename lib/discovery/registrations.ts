@@ -25,7 +25,9 @@ export function registeredExecutors(modules: ModulesContainer): Executors {
 export function findDuplicateRegistrations(modules: ModulesContainer): LeaseOptionsError[] {
   const byService = new Map<string, ModuleRef[]>();
   for (const { service, module } of registrations(modules)) byService.set(service, [...(byService.get(service) ?? []), module]);
-  return [...byService].filter(([, found]) => found.length > 1).map(([service, found]) => duplicate(service, placesOf(service, found, modules)));
+  return [...byService]
+    .filter(([, found]) => found.length > 1)
+    .map(([service, found]) => duplicate(service, placesOf(service, found, modules)));
 }
 
 function* registrations(modules: ModulesContainer): Generator<Registration> {
@@ -57,8 +59,14 @@ function placesOf(service: string, found: readonly ModuleRef[], modules: Modules
 }
 
 function provides(dynamicModule: unknown, token: string): boolean {
-  const providers = typeof dynamicModule === 'object' && dynamicModule !== null && 'providers' in dynamicModule ? dynamicModule.providers : undefined;
-  return Array.isArray(providers) && providers.some((provider: unknown) => typeof provider === 'object' && provider !== null && 'provide' in provider && provider.provide === token);
+  const providers =
+    typeof dynamicModule === 'object' && dynamicModule !== null && 'providers' in dynamicModule ? dynamicModule.providers : undefined;
+  return (
+    Array.isArray(providers) &&
+    providers.some(
+      (provider: unknown) => typeof provider === 'object' && provider !== null && 'provide' in provider && provider.provide === token,
+    )
+  );
 }
 
 function duplicate(service: string, places: readonly string[]): LeaseOptionsError {

@@ -25,12 +25,12 @@ export interface LeaseDeclaration {
   /** What it put in its place. */
   readonly wrapper: AnyMethod;
   /** Fills the injected parameters and runs `original` on `instance`. */
-  invoke(instance: unknown, args: readonly unknown[], lease: InjectableLease): unknown;
+  readonly invoke: (instance: unknown, args: readonly unknown[], lease: InjectableLease) => unknown;
   /**
    * What the decorators have left in the descriptor, and so what the class was given: the wrapper, or a function that a decorator
    * above put around it. Anything else on the class is a patch made afterwards.
    */
-  inPlace(): unknown;
+  readonly inPlace: () => unknown;
 }
 
 /** Remembers a declaration on the wrapper and on the prototype by method name, so that the audit finds it whatever stands there later. */

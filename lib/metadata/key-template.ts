@@ -74,10 +74,12 @@ function separators(source: string, parts: readonly (string | Placeholder)[]): s
   let reserved = '';
   parts.forEach((part, i) => {
     if (typeof part !== 'string') {
-      if (i > 0 && typeof parts[i - 1] !== 'string') throw refuse(source, 'two placeholders stand side by side; put a separator such as ":" between them');
+      if (i > 0 && typeof parts[i - 1] !== 'string')
+        throw refuse(source, 'two placeholders stand side by side; put a separator such as ":" between them');
     } else if (i > 0 && i < parts.length - 1) {
       const marks = part.replace(/[A-Za-z0-9%]/g, '');
-      if (marks === '') throw refuse(source, `"${part}" cannot separate two placeholders, since a value may contain it; add a separator such as ":"`);
+      if (marks === '')
+        throw refuse(source, `"${part}" cannot separate two placeholders, since a value may contain it; add a separator such as ":"`);
       reserved += marks;
     }
   });
@@ -116,6 +118,7 @@ export function readPath(value: unknown, path: readonly string[]): unknown {
  * @throws LeaseKeyError when a value is missing, `''`, NaN, or an object. LeaseOptionsError when the template cannot be read.
  */
 export function leaseKey(template: string, values: Readonly<Record<string, unknown>> | readonly unknown[] = {}): string {
-  if (typeof template !== 'string') throw new LeaseKeyError(`The key template is ${String(template)}: it must be a string such as 'job:<id>'.`);
+  if (typeof template !== 'string')
+    throw new LeaseKeyError(`The key template is ${String(template)}: it must be a string such as 'job:<id>'.`);
   return renderKey(parseKeyTemplate(template), ({ head, path }) => readPath(values, [head, ...path]));
 }

@@ -11,9 +11,16 @@ export function siteOf(target: object, method: string | symbol): string {
 }
 
 /** Refuses static methods, constructors and properties: none has an instance that Nest could give an executor to. @throws LeaseOptionsError */
-export function requireInstanceMethod(decorator: string, target: object, method: string | symbol | undefined): asserts method is string | symbol {
+export function requireInstanceMethod(
+  decorator: string,
+  target: object,
+  method: string | symbol | undefined,
+): asserts method is string | symbol {
   if (method === undefined) {
-    throw new LeaseOptionsError(decorator, `${decorator} stands on a constructor of ${siteOf(target, 'constructor')}: put it on a method or its parameters.`);
+    throw new LeaseOptionsError(
+      decorator,
+      `${decorator} stands on a constructor of ${siteOf(target, 'constructor')}: put it on a method or its parameters.`,
+    );
   }
   if (typeof target === 'function') {
     throw new LeaseOptionsError(
@@ -25,7 +32,8 @@ export function requireInstanceMethod(decorator: string, target: object, method:
 
 /** The prototypes of an instance or class, from the most derived one up, without `Object.prototype`. */
 export function* prototypeChain(prototype: object | null): Generator<object> {
-  for (let current = prototype; current !== null && current !== Object.prototype; current = Object.getPrototypeOf(current) as object | null) yield current;
+  for (let current = prototype; current !== null && current !== Object.prototype; current = Object.getPrototypeOf(current) as object | null)
+    yield current;
 }
 
 /** The function that stands on this very prototype (not on one above it) under this name; accessors do not count. */

@@ -33,7 +33,7 @@ export const isUsableName = (name: string | undefined): name is string => name !
 
 /** The first parenthesis that does not belong to a computed method name or a comment. */
 function listStart(source: string): number | undefined {
-  for (let i = 0; i < source.length; ) {
+  for (let i = 0; i < source.length;) {
     const char = source.charAt(i);
     if (char === '(') return i;
     const after = char === '[' ? matchingEnd(source, i) : skipOpaque(source, i);
@@ -46,7 +46,7 @@ function listStart(source: string): number | undefined {
 function splitList(source: string, from: number, to: number): string[] {
   const list: string[] = [];
   let text = '';
-  for (let i = from; i < to; ) {
+  for (let i = from; i < to;) {
     const char = source.charAt(i);
     const end = '([{'.includes(char) ? (matchingEnd(source, i) ?? to) + 1 : skipOpaque(source, i);
     if (end > i) {

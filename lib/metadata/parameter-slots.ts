@@ -27,7 +27,11 @@ export function markKeyPart(decorator: string, target: object, method: string | 
   if (own?.has(index)) throw twice(decorator, target, method, index);
   refuseBoth(decorator, target, method, index, ownSlots(target, method));
   for (const other of own?.values() ?? []) {
-    if (other === name) throw new LeaseOptionsError(decorator, `Two parameters of ${siteOf(target, method)} are marked ${decorator}('${name}'): only one can fill <${name}>.`);
+    if (other === name)
+      throw new LeaseOptionsError(
+        decorator,
+        `Two parameters of ${siteOf(target, method)} are marked ${decorator}('${name}'): only one can fill <${name}>.`,
+      );
   }
   mark(KEY_PARTS_METADATA, target, method, index, name);
 }
@@ -65,10 +69,19 @@ function merged<V>(key: string, target: object, method: string | symbol): Readon
 }
 
 function twice(decorator: string, target: object, method: string | symbol, index: number): LeaseOptionsError {
-  return new LeaseOptionsError(decorator, `Parameter ${String(index)} of ${siteOf(target, method)} is marked twice: keep one of the decorators.`);
+  return new LeaseOptionsError(
+    decorator,
+    `Parameter ${String(index)} of ${siteOf(target, method)} is marked twice: keep one of the decorators.`,
+  );
 }
 
-function refuseBoth(decorator: string, target: object, method: string | symbol, index: number, others: ReadonlyMap<number, unknown> | undefined): void {
+function refuseBoth(
+  decorator: string,
+  target: object,
+  method: string | symbol,
+  index: number,
+  others: ReadonlyMap<number, unknown> | undefined,
+): void {
   if (!others?.has(index)) return;
   throw new LeaseOptionsError(
     decorator,

@@ -44,7 +44,10 @@ export function parametersOf(target: object, method: string | symbol, original: 
   const typed = (Reflect.getOwnMetadata('design:paramtypes', target, method) as unknown[] | undefined)?.length;
   // A decorator below may have left a `(...args)` in place of the method: then only the types tell how many there are.
   const names = typed === undefined || typed === source?.length ? source : undefined;
-  const count = Math.max(typed ?? names?.length ?? original.length, ...[...slots.keys(), ...keyParts.keys(), ...decorated.keys()].map((i) => i + 1));
+  const count = Math.max(
+    typed ?? names?.length ?? original.length,
+    ...[...slots.keys(), ...keyParts.keys(), ...decorated.keys()].map((i) => i + 1),
+  );
   const parameters = Array.from({ length: count }, (_, index): Parameter => {
     const sourceName = names?.[index]?.name;
     const argument = decorated.get(index);

@@ -27,7 +27,10 @@ type Reader = (args: readonly unknown[]) => unknown;
 export function createKeyResolver(source: unknown, target: object, method: string | symbol, original: AnyMethod): KeyResolver {
   if (typeof source === 'function') return functionKey(source as AnyMethod, siteOf(target, method));
   if (typeof source !== 'string') {
-    throw new LeaseOptionsError('key', `The key of ${siteOf(target, method)} is ${String(source)}: give a template such as 'job:<id>' or a function that returns a string.`);
+    throw new LeaseOptionsError(
+      'key',
+      `The key of ${siteOf(target, method)} is ${String(source)}: give a template such as 'job:<id>' or a function that returns a string.`,
+    );
   }
   const template = parseKeyTemplate(source);
   const site = siteOf(target, method);
@@ -102,11 +105,21 @@ function refuseAmbiguous({ head, position }: Placeholder, parameters: readonly P
   );
 }
 
-function unfillable({ text, head, position }: Placeholder, site: string, template: KeyTemplate, { parameters }: ParameterList): LeaseOptionsError {
+function unfillable(
+  { text, head, position }: Placeholder,
+  site: string,
+  template: KeyTemplate,
+  { parameters }: ParameterList,
+): LeaseOptionsError {
   const what = `<${text}> of the key '${template.source}' of ${site} cannot be filled`;
   if (position !== undefined) {
-    const why = parameters[position]?.injected ? 'that parameter is injected by the lease itself' : `the method has ${String(parameters.length)} parameter(s)`;
+    const why = parameters[position]?.injected
+      ? 'that parameter is injected by the lease itself'
+      : `the method has ${String(parameters.length)} parameter(s)`;
     return new LeaseOptionsError('key', `${what}: ${why}. Write the position (from 0) of a parameter that the caller passes.`);
   }
-  return new LeaseOptionsError('key', `${what} by any parameter: mark the one that is meant with @LeaseKey('${head}'), or write its position, such as <0> or <0.id>.`);
+  return new LeaseOptionsError(
+    'key',
+    `${what} by any parameter: mark the one that is meant with @LeaseKey('${head}'), or write its position, such as <0> or <0.id>.`,
+  );
 }

@@ -24,5 +24,7 @@ export function returnShapeOf(decorator: string, target: object, method: string 
 function isObservableClass(type: unknown): boolean {
   const prototype: unknown = typeof type === 'function' ? type.prototype : undefined;
   if (typeof prototype !== 'object' || prototype === null) return false;
-  return 'subscribe' in prototype && typeof prototype.subscribe === 'function' && 'pipe' in prototype && typeof prototype.pipe === 'function';
+  return (
+    'subscribe' in prototype && typeof prototype.subscribe === 'function' && 'pipe' in prototype && typeof prototype.pipe === 'function'
+  );
 }

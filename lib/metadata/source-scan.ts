@@ -17,7 +17,7 @@ export function skipOpaque(source: string, i: number): number {
 /** Index of the bracket that closes the one at `open`; `undefined` when the text ends before it. */
 export function matchingEnd(source: string, open: number): number | undefined {
   const closer = CLOSERS[source.charAt(open)];
-  for (let i = open + 1; i < source.length; ) {
+  for (let i = open + 1; i < source.length;) {
     const char = source.charAt(i);
     if (char === closer) return i;
     const nested = char in CLOSERS ? matchingEnd(source, i) : skipOpaque(source, i);

@@ -7,7 +7,10 @@ import type { ReturnShape } from './leased-call.js';
 export function unboundError(site: string, service: string, instance: unknown): LeaseOptionsError {
   const name = service === DEFAULT_SERVICE ? '' : `{ name: '${service}' }`;
   if (instance === undefined || instance === null) {
-    return new LeaseOptionsError('service', `${site} was called without its instance, so there is no lease service to ask: call it on the instance, or bind it (this.method.bind(this)).`);
+    return new LeaseOptionsError(
+      'service',
+      `${site} was called without its instance, so there is no lease service to ask: call it on the instance, or bind it (this.method.bind(this)).`,
+    );
   }
   return new LeaseOptionsError(
     'service',

@@ -28,11 +28,19 @@ export interface LeaseRequest {
  * metadata, so that decorators above and below find what they would find without it.
  * @throws LeaseOptionsError
  */
-export function wrapMethod(target: object, method: string | symbol | undefined, descriptor: PropertyDescriptor | undefined, request: LeaseRequest): LeaseDeclaration {
+export function wrapMethod(
+  target: object,
+  method: string | symbol | undefined,
+  descriptor: PropertyDescriptor | undefined,
+  request: LeaseRequest,
+): LeaseDeclaration {
   requireInstanceMethod(request.decorator, target, method);
   const original: unknown = descriptor?.value;
   if (!descriptor || typeof original !== 'function') {
-    throw new LeaseOptionsError(request.decorator, `${request.decorator} stands on ${siteOf(target, method)}, which is not a method: accessors and properties cannot take a lease.`);
+    throw new LeaseOptionsError(
+      request.decorator,
+      `${request.decorator} stands on ${siteOf(target, method)}, which is not a method: accessors and properties cannot take a lease.`,
+    );
   }
   const declaration = declare(target, method, original as AnyMethod, request, descriptor);
   copyMetadata(declaration.original, declaration.wrapper);
@@ -42,7 +50,13 @@ export function wrapMethod(target: object, method: string | symbol | undefined, 
   return declaration;
 }
 
-function declare(target: object, method: string | symbol, original: AnyMethod, request: LeaseRequest, descriptor: PropertyDescriptor): LeaseDeclaration {
+function declare(
+  target: object,
+  method: string | symbol,
+  original: AnyMethod,
+  request: LeaseRequest,
+  descriptor: PropertyDescriptor,
+): LeaseDeclaration {
   const slots = slotsOf(target, method);
   // The source and the kind of a method that another of our wrappers hides.
   const innermost = declarationsOn(original)[0]?.original ?? original;

@@ -77,12 +77,21 @@ export class Compiles {
   }
 
   @WithLease('account:<id>')
-  async injectedParameters(@LeaseKey('id') id: string, @FencingToken() token: number = injected(), @CurrentLease() lease: Lease = injected()): Promise<number> {
+  async injectedParameters(
+    @LeaseKey('id') id: string,
+    @FencingToken() token: number = injected(),
+    @CurrentLease() lease: Lease = injected(),
+  ): Promise<number> {
     return token + lease.fencingToken;
   }
 
   @WithLease('account:<id>')
-  async otherNumberTypes(id: string, @FencingToken() token?: number, @FencingToken() whatever?: unknown, @FencingToken() untyped?: any): Promise<void> {}
+  async otherNumberTypes(
+    id: string,
+    @FencingToken() token?: number,
+    @FencingToken() whatever?: unknown,
+    @FencingToken() untyped?: any,
+  ): Promise<void> {}
 
   @WithLease('account')
   private async privateMethod(@FencingToken() token: number): Promise<void> {}

@@ -7,9 +7,12 @@ import { getLeaseServiceToken } from '../../../lib/lease.constants.js';
 const declare = (options: unknown, key = 'job'): unknown => WithLease(key, options as Record<string, never>);
 
 describe('the options of @WithLease are checked where it stands (murlock, redlock: a bad ttl was reported as busy)', () => {
-  it.each([0, -1, 0.0001, Number.NaN, Number.POSITIVE_INFINITY, '60', '60 sec', null, {}, 1e21, 2 ** 53, 5000, 0.05, '2d', true])('refuses the ttl %p', (ttl) => {
-    expect(() => declare({ ttl })).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'ttl' }) as Error);
-  });
+  it.each([0, -1, 0.0001, Number.NaN, Number.POSITIVE_INFINITY, '60', '60 sec', null, {}, 1e21, 2 ** 53, 5000, 0.05, '2d', true])(
+    'refuses the ttl %p',
+    (ttl) => {
+      expect(() => declare({ ttl })).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'ttl' }));
+    },
+  );
 
   it.each([
     ['wait', -1],
@@ -24,7 +27,7 @@ describe('the options of @WithLease are checked where it stands (murlock, redloc
     ['service', 7],
   ])('refuses %s: %p, naming both', (option, value) => {
     const shown = value === '' ? "''" : String(value);
-    expect(() => declare({ [option]: value })).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option }) as Error);
+    expect(() => declare({ [option]: value })).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option }));
     expect(() => declare({ [option]: value })).toThrow(shown);
   });
 
@@ -44,7 +47,7 @@ describe('the options of @WithLease are checked where it stands (murlock, redloc
   });
 
   it.each([null, 60, '60s', [], () => undefined])('refuses %p for options', (options) => {
-    expect(() => declare(options)).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'options' }) as Error);
+    expect(() => declare(options)).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'options' }));
   });
 
   it('refuses a skipValue that would never be used', () => {
@@ -54,8 +57,20 @@ describe('the options of @WithLease are checked where it stands (murlock, redloc
 
   it('takes everything that is allowed, and undefined for left out', () => {
     expect(() => declare(undefined)).not.toThrow();
-    expect(() => declare({ ttl: '500ms', wait: 0, maxHold: '7d', onBusy: 'throw', reentry: 'error', service: 'billing', returns: 'iterable' })).not.toThrow();
-    expect(() => declare({ ttl: undefined, wait: undefined, maxHold: undefined, onBusy: undefined, reentry: undefined, service: undefined, returns: undefined })).not.toThrow();
+    expect(() =>
+      declare({ ttl: '500ms', wait: 0, maxHold: '7d', onBusy: 'throw', reentry: 'error', service: 'billing', returns: 'iterable' }),
+    ).not.toThrow();
+    expect(() =>
+      declare({
+        ttl: undefined,
+        wait: undefined,
+        maxHold: undefined,
+        onBusy: undefined,
+        reentry: undefined,
+        service: undefined,
+        returns: undefined,
+      }),
+    ).not.toThrow();
   });
 
   it('refuses a template that cannot be read', () => {
@@ -65,21 +80,24 @@ describe('the options of @WithLease are checked where it stands (murlock, redloc
 
   it.each([undefined, null, 7, {}, []])('refuses the key %p', (key) => {
     expect(() => {
-      (WithLease(key as unknown as string) as MethodDecorator)({ constructor: class Jobs {} }, 'run', { value: () => undefined });
-    }).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'key' }) as Error);
+      (WithLease(key as string) as MethodDecorator)({ constructor: class Jobs {} }, 'run', { value: () => undefined });
+    }).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'key' }));
   });
 });
 
 describe('@LeaseKey', () => {
   it.each(['', 'a.b', '<id>', undefined, 7])('refuses the name %p', (name) => {
-    expect(() => LeaseKey(name as string)).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID' }) as Error);
+    expect(() => LeaseKey(name as string)).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID' }));
   });
 });
 
 describe('@InjectLeaseService', () => {
   it('asks Nest for the service of that name', () => {
     class Jobs {
-      constructor(readonly one: unknown, readonly other: unknown) {}
+      constructor(
+        readonly one: unknown,
+        readonly other: unknown,
+      ) {}
     }
     (InjectLeaseService('billing') as ParameterDecorator)(Jobs, undefined, 1);
     (InjectLeaseService() as ParameterDecorator)(Jobs, undefined, 0);

@@ -1,16 +1,16 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Controller, Global, Injectable, Logger, Module, Post, Scope, type DynamicModule, type Provider, type Type } from '@nestjs/common';
-import { NestFactory } from '@nestjs/core';
+import { Controller, Global, Injectable, Logger, Module, Post, Scope, type DynamicModule, type INestApplication, type Provider, type Type } from '@nestjs/common';
 import { EventPattern, MessagePattern } from '@nestjs/microservices';
 import { FencingToken } from '../../../lib/decorators/fencing-token.decorator.js';
 import { injected } from '../../../lib/decorators/injected.js';
 import { WithLease } from '../../../lib/decorators/with-lease.decorator.js';
 import { LeaseExplorer } from '../../../lib/discovery/lease.explorer.js';
 import { getLeaseExecutorToken } from '../../../lib/lease.constants.js';
+import { startNest } from '../../support/nest-app.js';
 import { FakeExecutor } from '../metadata/fake-executor.js';
 
-/* eslint-disable @typescript-eslint/no-unused-vars, @typescript-eslint/require-await, @typescript-eslint/no-empty-function, @typescript-eslint/unbound-method */
+/* eslint-disable @typescript-eslint/no-unused-vars -- parameters are there to be looked at */
 
 @Global()
 @Module({})
@@ -27,13 +27,12 @@ interface Parts {
   readonly imports?: DynamicModule[];
 }
 
-async function start({ providers = [], controllers = [], imports = [FakeLeaseModule.forRoot()] }: Parts): Promise<Awaited<ReturnType<typeof NestFactory.createApplicationContext>>> {
-  @Module({ imports, providers, controllers })
-  class AppModule {}
-  return NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
+async function start({ providers = [], controllers = [], imports = [FakeLeaseModule.forRoot()] }: Parts): Promise<INestApplication> {
+  return (await startNest({ imports, providers, controllers }, { listen: false })).app;
 }
 
-const failure = (text: RegExp): object => expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', message: expect.stringMatching(text) as string }) as object;
+const failure = (text: RegExp): object =>
+  expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', message: expect.stringMatching(text) as unknown as string });
 
 @Injectable()
 class Jobs {
@@ -43,7 +42,9 @@ class Jobs {
   }
 }
 
-afterEach(() => jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+});
 
 describe('instances that Nest did not make (nestjs-cls#224, nestjs-saop#31)', () => {
   it.each<[string, () => Provider[]]>([
@@ -53,7 +54,13 @@ describe('instances that Nest did not make (nestjs-cls#224, nestjs-saop#31)', ()
     ['useValue, frozen', () => [{ provide: Jobs, useValue: Object.freeze(new Jobs()) }]],
     ['useFactory of a proxy', () => [{ provide: Jobs, useFactory: () => new Proxy(new Jobs(), {}) }]],
     ['useFactory of a subclass without decorators', () => [{ provide: Jobs, useFactory: () => new (class extends Jobs {})() }]],
-    ['useExisting of a factory', () => [{ provide: 'made', useFactory: () => new Jobs() }, { provide: Jobs, useExisting: 'made' }]],
+    [
+      'useExisting of a factory',
+      () => [
+        { provide: 'made', useFactory: () => new Jobs() },
+        { provide: Jobs, useExisting: 'made' },
+      ],
+    ],
     ['useClass', () => [{ provide: Jobs, useClass: Jobs }]],
     ['the class', () => [Jobs]],
   ])('%s is bound', async (_, providers) => {
@@ -81,7 +88,7 @@ describe('instances that Nest did not make (nestjs-cls#224, nestjs-saop#31)', ()
     class Mixed {}
     Object.defineProperty(Mixed.prototype, 'run', Object.getOwnPropertyDescriptor(Jobs.prototype, 'run') as PropertyDescriptor);
     const app = await start({ providers: [Mixed] });
-    expect(await (app.get(Mixed) as unknown as Jobs).run('x')).toBe('x:1');
+    expect(await app.get<Mixed, Jobs>(Mixed).run('x')).toBe('x:1');
     await app.close();
   });
 
@@ -97,7 +104,20 @@ describe('instances that Nest did not make (nestjs-cls#224, nestjs-saop#31)', ()
   });
 
   it('values of every kind are left alone', async () => {
-    const values: unknown[] = [undefined, null, 7, 'text', Symbol('x'), () => 1, [], new Map(), Object.create(null), new Proxy({}, {}), new Date(), class Foo {}];
+    const values: unknown[] = [
+      undefined,
+      null,
+      7,
+      'text',
+      Symbol('x'),
+      () => 1,
+      [],
+      new Map(),
+      Object.create(null),
+      new Proxy({}, {}),
+      new Date(),
+      class Foo {},
+    ];
     const app = await start({ providers: values.map((value, i) => ({ provide: `value ${String(i)}`, useValue: value })) });
     await app.close();
   });
@@ -110,8 +130,12 @@ describe('start-up fails, naming the places,', () => {
         return id;
       }
     }
-    await expect(start({ providers: [Dropping] })).rejects.toEqual(failure(/Dropping\.run overrides Jobs\.run, which takes a lease.*@WithLease/));
-    await expect(start({ providers: [{ provide: Jobs, useFactory: () => new Dropping() }] })).rejects.toEqual(failure(/Dropping\.run overrides Jobs\.run/));
+    await expect(start({ providers: [Dropping] })).rejects.toEqual(
+      failure(/Dropping\.run overrides Jobs\.run, which takes a lease.*@WithLease/),
+    );
+    await expect(start({ providers: [{ provide: Jobs, useFactory: () => new Dropping() }] })).rejects.toEqual(
+      failure(/Dropping\.run overrides Jobs\.run/),
+    );
   });
 
   it('when an override far down the chain drops it, but not when it is declared again', async () => {
@@ -191,7 +215,8 @@ describe('start-up fails, naming the places,', () => {
     Wrapped.prototype.patched = function (this: Wrapped) {
       return original.call(this);
     };
-    for (const key of Reflect.getMetadataKeys(original) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, original), Wrapped.prototype.patched);
+    for (const key of Reflect.getMetadataKeys(original) as string[])
+      Reflect.defineMetadata(key, Reflect.getMetadata(key, original), Wrapped.prototype.patched);
     const app = await start({ providers: [Wrapped] });
     expect(await app.get(Wrapped).run()).toBe(1);
     await app.close();
@@ -202,7 +227,9 @@ describe('start-up fails, naming the places,', () => {
       @WithLease('job:<orderId>')
       async run(a: string, b: string): Promise<void> {}
     }
-    await expect(start({ providers: [Unfillable] })).rejects.toEqual(failure(/<orderId> of the key 'job:<orderId>' of Unfillable\.run.*@LeaseKey\('orderId'\).*<0>/));
+    await expect(start({ providers: [Unfillable] })).rejects.toEqual(
+      failure(/<orderId> of the key 'job:<orderId>' of Unfillable\.run.*@LeaseKey\('orderId'\).*<0>/),
+    );
   });
 
   it('when the class is request-scoped, too', async () => {
@@ -232,15 +259,19 @@ describe('start-up fails, naming the places,', () => {
     class BillingModule {}
     @Module({ imports: [FakeLeaseModule.forRoot('billing'), FakeLeaseModule.forRoot(), BillingModule] })
     class RootModule {}
-    const twice = NestFactory.createApplicationContext(RootModule, { logger: false, abortOnError: false });
+    const twice = startNest({ imports: [RootModule] }, { listen: false });
     await expect(twice).rejects.toEqual(failure(/service "billing" is registered 2 times.*RootModule and BillingModule/));
     await (await start({ imports: [FakeLeaseModule.forRoot('billing'), FakeLeaseModule.forRoot()] })).close();
   });
 });
 
 describe('a skipped call without a value', () => {
-  const Process: MethodDecorator = (_t, _m, descriptor) => { Reflect.defineMetadata('bull:module_queue_process', {}, descriptor.value as object); };
-  const Processor: ClassDecorator = (target) => { Reflect.defineMetadata('bullmq:processor_metadata', {}, target); };
+  const Process: MethodDecorator = (_t, _m, descriptor) => {
+    Reflect.defineMetadata('bull:module_queue_process', {}, descriptor.value as object);
+  };
+  const Processor: ClassDecorator = (target) => {
+    Reflect.defineMetadata('bullmq:processor_metadata', {}, target);
+  };
 
   @Controller()
   class HttpBelow {
@@ -264,7 +295,7 @@ describe('a skipped call without a value', () => {
   class Events {
     @EventPattern('job')
     @WithLease('job', { onBusy: 'skip' })
-    async run(): Promise<void> {}
+    async run(data: object): Promise<void> {}
   }
   @Injectable()
   class Bull {

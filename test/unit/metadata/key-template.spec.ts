@@ -30,12 +30,30 @@ describe('reading a key template', () => {
     expect(leaseKey('t:<tenant-id>:<größe>', { 'tenant-id': 1, größe: 2 })).toBe('t:1:2');
   });
 
-  it.each(['', '<>', '<', '>', 'a<b', '{id', 'id}', '<id}', '{id>', '< id>', '<id.>', '<.id>', '<a..b>', '<01>', '<-1>', '<1.5.>', '<a b>', '<a[0]>', '{}', 'x:<id>>'])(
-    'refuses %j at once, as a mistake of configuration',
-    (template) => {
-      expect(() => parseKeyTemplate(template)).toThrow(LeaseOptionsError);
-    },
-  );
+  it.each([
+    '',
+    '<>',
+    '<',
+    '>',
+    'a<b',
+    '{id',
+    'id}',
+    '<id}',
+    '{id>',
+    '< id>',
+    '<id.>',
+    '<.id>',
+    '<a..b>',
+    '<01>',
+    '<-1>',
+    '<1.5.>',
+    '<a b>',
+    '<a[0]>',
+    '{}',
+    'x:<id>>',
+  ])('refuses %j at once, as a mistake of configuration', (template) => {
+    expect(() => parseKeyTemplate(template)).toThrow(LeaseOptionsError);
+  });
 
   it.each(['<a><b>', '<a>x<b>', '<a>12<b>', '<a>%<b>'])('refuses %j, whose parts no separator keeps apart', (template) => {
     expect(() => parseKeyTemplate(template)).toThrow(/separat/);
@@ -86,10 +104,13 @@ describe('values of a key', () => {
     expect(() => leaseKey('order:<id>')).toThrow(LeaseKeyError);
   });
 
-  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'constructor.name', '__proto__.constructor.name'])('never reads the inherited %s', (name) => {
-    expect(() => leaseKey(`k:<${name}>`, {})).toThrow(LeaseKeyError);
-    expect(() => leaseKey(`k:<user.${name}>`, { user: {} })).toThrow(LeaseKeyError);
-  });
+  it.each(['constructor', 'toString', 'hasOwnProperty', '__proto__', 'constructor.name', '__proto__.constructor.name'])(
+    'never reads the inherited %s',
+    (name) => {
+      expect(() => leaseKey(`k:<${name}>`, {})).toThrow(LeaseKeyError);
+      expect(() => leaseKey(`k:<user.${name}>`, { user: {} })).toThrow(LeaseKeyError);
+    },
+  );
 
   it('does not read __proto__ even where a JSON body made it an own property', () => {
     expect(() => leaseKey('k:<__proto__>', JSON.parse('{"__proto__":"x"}') as Record<string, unknown>)).toThrow(LeaseKeyError);
@@ -106,7 +127,11 @@ describe('values of a key', () => {
 
 describe('two sets of values', () => {
   const SEPARATORS = [':', '/', '-', '.', '_', '::', ' and ', '~x~', "'", '!', '->>', '(', '*'];
-  const value = fc.oneof(fc.string({ minLength: 1 }), fc.string({ unit: fc.constantFrom(...':/-._~!\'()*%<>{}3Aa x'), minLength: 1 }), fc.integer());
+  const value = fc.oneof(
+    fc.string({ minLength: 1 }),
+    fc.string({ unit: fc.constantFrom(...Array.from(":/-._~!'()*%<>{}3Aa x")), minLength: 1 }),
+    fc.integer(),
+  );
   const wellFormed = value.filter((v) => typeof v === 'number' || Buffer.from(v).toString() === v);
 
   it('`a:b` + `c` and `a` + `b:c` stay two keys', () => {
@@ -116,17 +141,23 @@ describe('two sets of values', () => {
 
   it('never give one key, whatever they contain and whatever separates them', () => {
     fc.assert(
-      fc.property(fc.constantFrom(...SEPARATORS), fc.constantFrom(...SEPARATORS), fc.tuple(wellFormed, wellFormed, wellFormed), fc.tuple(wellFormed, wellFormed, wellFormed), (s, t, one, two) => {
-        const template = `k:<0>${s}<1>${t}<2>`;
-        const same = one.every((v, i) => String(v) === String(two[i]));
-        expect(leaseKey(template, one) === leaseKey(template, two)).toBe(same);
-      }),
+      fc.property(
+        fc.constantFrom(...SEPARATORS),
+        fc.constantFrom(...SEPARATORS),
+        fc.tuple(wellFormed, wellFormed, wellFormed),
+        fc.tuple(wellFormed, wellFormed, wellFormed),
+        (s, t, one, two) => {
+          const template = `k:<0>${s}<1>${t}<2>`;
+          const same = one.every((v, i) => String(v) === String(two[i]));
+          expect(leaseKey(template, one) === leaseKey(template, two)).toBe(same);
+        },
+      ),
       { numRuns: 2000 },
     );
   });
 
   it('never give one key when only the place of the separator moves', () => {
-    const text = fc.string({ unit: fc.constantFrom(...":-.a%'"), minLength: 3, maxLength: 8 });
+    const text = fc.string({ unit: fc.constantFrom(...Array.from(":-.a%'")), minLength: 3, maxLength: 8 });
     fc.assert(
       fc.property(text, fc.nat(), fc.nat(), fc.constantFrom(':', '-', '.', "'"), (all, i, j, s) => {
         const cut = (at: number): string[] => [all.slice(0, 1 + (at % (all.length - 1))), all.slice(1 + (at % (all.length - 1)))];

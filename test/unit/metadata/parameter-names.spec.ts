@@ -1,4 +1,4 @@
-/* eslint-disable @typescript-eslint/no-unused-vars, @typescript-eslint/no-empty-function, @typescript-eslint/require-await */
+/* eslint-disable @typescript-eslint/no-implied-eval -- source text that no compiler has touched */
 import { describe, expect, it } from '@jest/globals';
 import { isUsableName, sourceParameters } from '../../../lib/metadata/parameter-names.js';
 
@@ -6,7 +6,8 @@ type Fn = (...args: never[]) => unknown;
 /** Methods as an engine prints them, without a compiler in between. */
 const methodOf = (source: string): Fn => Object.values(new Function(`return { ${source} }`)() as Record<string, Fn>)[0] as Fn;
 const functionOf = (source: string): Fn => new Function(`return (${source})`)() as Fn;
-const names = (fn: Fn): (string | undefined)[] | undefined => sourceParameters(fn)?.map(({ name, rest }) => (rest ? `...${String(name)}` : name));
+const names = (fn: Fn): (string | undefined)[] | undefined =>
+  sourceParameters(fn)?.map(({ name, rest }) => (rest ? `...${String(name)}` : name));
 
 describe('parameter names in the source', () => {
   it.each<[string, (string | undefined)[]]>([

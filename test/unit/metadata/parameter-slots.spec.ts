@@ -10,8 +10,14 @@ describe('marked parameters', () => {
     markSlot('@CurrentLease()', Base.prototype, 'run', 2, 'lease');
     markSlot('@CurrentLease()', Sub.prototype, 'run', 1, 'lease');
     markKeyPart('@LeaseKey', Sub.prototype, 'run', 0, 'id');
-    expect([...slotsOf(Sub.prototype, 'run')]).toEqual([[1, 'lease'], [2, 'lease']]);
-    expect([...slotsOf(Base.prototype, 'run')]).toEqual([[1, 'token'], [2, 'lease']]);
+    expect([...slotsOf(Sub.prototype, 'run')]).toEqual([
+      [1, 'lease'],
+      [2, 'lease'],
+    ]);
+    expect([...slotsOf(Base.prototype, 'run')]).toEqual([
+      [1, 'token'],
+      [2, 'lease'],
+    ]);
     expect([...keyPartsOf(Sub.prototype, 'run')]).toEqual([[0, 'id']]);
     expect(keyPartsOf(Base.prototype, 'run').size).toBe(0);
     expect(slotsOf(Sub.prototype, 'other').size).toBe(0);
@@ -27,10 +33,18 @@ describe('marked parameters', () => {
     class Jobs {}
     markSlot('@FencingToken()', Jobs.prototype, 'run', 0, 'token');
     markKeyPart('@LeaseKey', Jobs.prototype, 'run', 1, 'id');
-    expect(() => { markSlot('@CurrentLease()', Jobs.prototype, 'run', 0, 'lease'); }).toThrow(/Parameter 0 of Jobs\.run is marked twice/);
-    expect(() => { markKeyPart('@LeaseKey', Jobs.prototype, 'run', 0, 'x'); }).toThrow(/both injected and part of the key/);
-    expect(() => { markSlot('@FencingToken()', Jobs.prototype, 'run', 1, 'token'); }).toThrow(/both injected and part of the key/);
-    expect(() => { markKeyPart('@LeaseKey', Jobs.prototype, 'run', 2, 'id'); }).toThrow(/Two parameters of Jobs\.run are marked @LeaseKey\('id'\)/);
+    expect(() => {
+      markSlot('@CurrentLease()', Jobs.prototype, 'run', 0, 'lease');
+    }).toThrow(/Parameter 0 of Jobs\.run is marked twice/);
+    expect(() => {
+      markKeyPart('@LeaseKey', Jobs.prototype, 'run', 0, 'x');
+    }).toThrow(/both injected and part of the key/);
+    expect(() => {
+      markSlot('@FencingToken()', Jobs.prototype, 'run', 1, 'token');
+    }).toThrow(/both injected and part of the key/);
+    expect(() => {
+      markKeyPart('@LeaseKey', Jobs.prototype, 'run', 2, 'id');
+    }).toThrow(/Two parameters of Jobs\.run are marked @LeaseKey\('id'\)/);
   });
 
   it('are filled in a copy, past the end of what the caller passed', () => {

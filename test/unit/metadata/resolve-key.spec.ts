@@ -11,7 +11,7 @@ import { bindExecutor } from '../../../lib/metadata/bind-executor.js';
 import { declaredAt } from '../../../lib/metadata/declaration.js';
 import { FakeExecutor } from './fake-executor.js';
 
-/* eslint-disable @typescript-eslint/no-unused-vars, @typescript-eslint/require-await, @typescript-eslint/no-empty-function, @typescript-eslint/no-explicit-any */
+/* eslint-disable @typescript-eslint/no-unused-vars -- parameters are there to be looked at */
 
 type Handler = new () => { run(...args: any[]): Promise<unknown> };
 type Resolve = (...args: unknown[]) => Promise<string>;
@@ -28,7 +28,10 @@ function keyOf(handler: Handler): Resolve {
 }
 
 const User = createParamDecorator((property: string) => property);
-const check = (handler: Handler): void => declaredAt(handler.prototype as object, 'run').forEach(({ key }) => { key.check(); });
+const check = (handler: Handler): void =>
+  declaredAt(handler.prototype as object, 'run').forEach(({ key }) => {
+    key.check();
+  });
 
 describe('what fills a placeholder', () => {
   it('first: the parameter marked @LeaseKey, whatever else has the name', async () => {
@@ -80,33 +83,48 @@ describe('what fills a placeholder', () => {
       @WithLease('k:<id>')
       async run(@User('id') user: string, @Headers('id') header: string): Promise<void> {}
     }
-    expect(() => { check(G); }).toThrow(/cannot be filled by any parameter.*@LeaseKey\('id'\).*<0>/);
+    expect(() => {
+      check(G);
+    }).toThrow(/cannot be filled by any parameter.*@LeaseKey\('id'\).*<0>/);
   });
 
   it.each<[string, () => Handler]>([
-    ['@Payload', () => {
-      class H {
-        @WithLease('k:<id>')
-        async run(@Ctx() c: object, @Payload('id') x: string, @Payload('n') y: string): Promise<void> {}
-      }
-      return H;
-    }],
-    ['@MessageBody', () => {
-      class H {
-        @WithLease('k:<id>')
-        async run(@ConnectedSocket() c: object, @MessageBody('id') x: string, @MessageBody('n') y: string): Promise<void> {}
-      }
-      return H;
-    }],
+    [
+      '@Payload',
+      () => {
+        class H {
+          @WithLease('k:<id>')
+          async run(@Ctx() c: object, @Payload('id') x: string, @Payload('n') y: string): Promise<void> {}
+        }
+        return H;
+      },
+    ],
+    [
+      '@MessageBody',
+      () => {
+        class H {
+          @WithLease('k:<id>')
+          async run(@ConnectedSocket() c: object, @MessageBody('id') x: string, @MessageBody('n') y: string): Promise<void> {}
+        }
+        return H;
+      },
+    ],
   ])('reads %s of message handlers', async (_, make) => {
     expect(await keyOf(make())({}, 'x', 'y')).toBe('k:x');
   });
 
   it('reads GraphQL’s @Args, which keeps the same metadata', async () => {
-    const Args = (name: string): ParameterDecorator => (target, method, index) => {
-      const before = (Reflect.getMetadata('__routeArguments__', target.constructor, method as string) ?? {}) as object;
-      Reflect.defineMetadata('__routeArguments__', { ...before, [`3:${String(index)}`]: { index, data: name, pipes: [] } }, target.constructor, method as string);
-    };
+    const Args =
+      (name: string): ParameterDecorator =>
+      (target, method, index) => {
+        const before = (Reflect.getMetadata('__routeArguments__', target.constructor, method as string) ?? {}) as object;
+        Reflect.defineMetadata(
+          '__routeArguments__',
+          { ...before, [`3:${String(index)}`]: { index, data: name, pipes: [] } },
+          target.constructor,
+          method as string,
+        );
+      };
     class H {
       @WithLease('k:<id>')
       async run(@Args('name') n: string, @Args('id') i: string): Promise<void> {}
@@ -128,7 +146,14 @@ describe('what fills a placeholder', () => {
   it('which is no request, response, session, address, context or custom parameter', async () => {
     class H {
       @WithLease('k:<id>')
-      async run(@Req() a: object, @Res() b: object, @Session() c: object, @Ip() d: string, @User() user: object, @Body() dto: { id: string }): Promise<void> {}
+      async run(
+        @Req() a: object,
+        @Res() b: object,
+        @Session() c: object,
+        @Ip() d: string,
+        @User() user: object,
+        @Body() dto: { id: string },
+      ): Promise<void> {}
     }
     expect(await keyOf(H)({ id: 1 }, { id: 2 }, { id: 3 }, '::1', { id: 4 }, { id: 5 })).toBe('k:5');
   });
@@ -163,7 +188,9 @@ describe('what fills a placeholder', () => {
       @WithLease('k:<a>')
       async run(a: string, b: string): Promise<void> {}
     }
-    expect(() => { check(H); }).toThrow(/<a> of the key 'k:<a>' of H.run cannot be filled/);
+    expect(() => {
+      check(H);
+    }).toThrow(/<a> of the key 'k:<a>' of H.run cannot be filled/);
   });
 
   it('not by destructured or rest parameters; defaulted ones have their name (react-lazy-cache#1)', async () => {
@@ -171,17 +198,23 @@ describe('what fills a placeholder', () => {
       @WithLease('k:<id>')
       async run({ id }: { id: string }, other: string): Promise<void> {}
     }
-    expect(() => { check(Destructured); }).toThrow(/cannot be filled/);
+    expect(() => {
+      check(Destructured);
+    }).toThrow(/cannot be filled/);
     class Rest {
       @WithLease('k:<ids>')
       async run(...ids: string[]): Promise<void> {}
     }
-    expect(() => { check(Rest); }).toThrow(/cannot be filled/);
+    expect(() => {
+      check(Rest);
+    }).toThrow(/cannot be filled/);
     class Defaulted {
       @WithLease('k:<tenant>:<id>')
       async run(tenant = 'x', { id } = { id: 1 }, ...rest: string[]): Promise<void> {}
     }
-    expect(() => { check(Defaulted); }).toThrow(/<id>/);
+    expect(() => {
+      check(Defaulted);
+    }).toThrow(/<id>/);
     class Plain {
       @WithLease('k:<tenant>:<1.id>')
       async run(tenant = 'x', { id } = { id: 1 }): Promise<void> {}
@@ -199,37 +232,51 @@ describe('what fills a placeholder', () => {
   });
 
   it.each<[string, () => Handler]>([
-    ['a position past the last parameter', () => {
-      class H {
-        @WithLease('k:<2>')
-        async run(a: string, b: string): Promise<void> {}
-      }
-      return H;
-    }],
-    ['a position that the lease itself fills', () => {
-      class H {
-        @WithLease('k:<1>')
-        async run(a: string, @FencingToken() b: number): Promise<void> {}
-      }
-      return H;
-    }],
-    ['a name of nobody', () => {
-      class H {
-        @WithLease('k:<orderId>')
-        async run(a: string, b: string): Promise<void> {}
-      }
-      return H;
-    }],
-    ['a name without parameters', () => {
-      class H {
-        @WithLease('k:<id>')
-        async run(): Promise<void> {}
-      }
-      return H;
-    }],
+    [
+      'a position past the last parameter',
+      () => {
+        class H {
+          @WithLease('k:<2>')
+          async run(a: string, b: string): Promise<void> {}
+        }
+        return H;
+      },
+    ],
+    [
+      'a position that the lease itself fills',
+      () => {
+        class H {
+          @WithLease('k:<1>')
+          async run(a: string, @FencingToken() b: number): Promise<void> {}
+        }
+        return H;
+      },
+    ],
+    [
+      'a name of nobody',
+      () => {
+        class H {
+          @WithLease('k:<orderId>')
+          async run(a: string, b: string): Promise<void> {}
+        }
+        return H;
+      },
+    ],
+    [
+      'a name without parameters',
+      () => {
+        class H {
+          @WithLease('k:<id>')
+          async run(): Promise<void> {}
+        }
+        return H;
+      },
+    ],
   ])('%s is an error that start-up finds', async (_, make) => {
     const handler = make();
-    expect(() => { check(handler); }).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID' }) as Error);
+    expect(() => {
+      check(handler);
+    }).toThrow(expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID' }));
     await expect(keyOf(handler)('x', 'y', 'z')).rejects.toMatchObject({ code: 'LEASE_OPTIONS_INVALID' });
   });
 
@@ -249,7 +296,9 @@ describe('what fills a placeholder', () => {
   it('parameter decorators survive a decorator below that replaces the method', async () => {
     const Traced: MethodDecorator = (_target, _method, descriptor) => {
       const original = descriptor.value as (...args: unknown[]) => unknown;
-      descriptor.value = function (this: unknown, ...args: unknown[]) { return original.apply(this, args); } as never;
+      descriptor.value = function (this: unknown, ...args: unknown[]) {
+        return original.apply(this, args);
+      } as never;
     };
     class H {
       @WithLease('k:<id>:<0>')
@@ -275,13 +324,18 @@ describe('a key function', () => {
     expect(await keyOf(H)('x', 2)).toBe('k:x/2');
   });
 
-  it.each([[''], [undefined], [null], [7], [{}], [Promise.resolve('x')]])('that returns %p fails the call before the body', async (result) => {
-    let ran = false;
-    class H {
-      @WithLease((() => result) as () => string)
-      async run(): Promise<void> { ran = true; }
-    }
-    await expect(keyOf(H)()).rejects.toMatchObject({ code: 'LEASE_KEY_INVALID' });
-    expect(ran).toBe(false);
-  });
+  it.each([[''], [undefined], [null], [7], [{}], [Promise.resolve('x')]])(
+    'that returns %p fails the call before the body',
+    async (result) => {
+      let ran = false;
+      class H {
+        @WithLease((() => result) as () => string)
+        async run(): Promise<void> {
+          ran = true;
+        }
+      }
+      await expect(keyOf(H)()).rejects.toMatchObject({ code: 'LEASE_KEY_INVALID' });
+      expect(ran).toBe(false);
+    },
+  );
 });

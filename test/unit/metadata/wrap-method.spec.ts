@@ -10,7 +10,7 @@ import { bindExecutor, executorOf } from '../../../lib/metadata/bind-executor.js
 import { declaredAt } from '../../../lib/metadata/declaration.js';
 import { FakeExecutor } from './fake-executor.js';
 
-/* eslint-disable @typescript-eslint/no-unused-vars, @typescript-eslint/require-await, @typescript-eslint/no-empty-function, @typescript-eslint/no-explicit-any, @typescript-eslint/unbound-method */
+/* eslint-disable @typescript-eslint/no-unused-vars -- parameters are there to be looked at */
 
 function bound<T extends object>(instance: T): { instance: T; executor: FakeExecutor } {
   const executor = new FakeExecutor();
@@ -27,7 +27,9 @@ const Traced =
       log.push(name);
       return original.apply(this, args);
     }
-    if (copy) for (const key of Reflect.getMetadataKeys(original) as string[]) Reflect.defineMetadata(key, Reflect.getMetadata(key, original), traced);
+    if (copy)
+      for (const key of Reflect.getMetadataKeys(original) as string[])
+        Reflect.defineMetadata(key, Reflect.getMetadata(key, original), traced);
     descriptor.value = traced as never;
   };
 
@@ -104,7 +106,10 @@ describe('the wrapper', () => {
         return token;
       }
     }
-    await expect(new Jobs().run()).rejects.toMatchObject({ code: 'LEASE_OPTIONS_INVALID', message: expect.stringContaining('@WithLease') as string });
+    await expect(new Jobs().run()).rejects.toMatchObject({
+      code: 'LEASE_OPTIONS_INVALID',
+      message: expect.stringContaining('@WithLease') as unknown as string,
+    });
   });
 
   it('runs the body with the instance and its private state', async () => {
@@ -156,7 +161,10 @@ describe('an instance without an executor', () => {
       yield 1;
     }
   }
-  const unbound = { code: 'LEASE_OPTIONS_INVALID', message: expect.stringMatching(/Jobs\.\w+ takes a lease.*LeaseModule\.forRoot\(\).*bindLease/) as string };
+  const unbound = {
+    code: 'LEASE_OPTIONS_INVALID',
+    message: expect.stringMatching(/Jobs\.\w+ takes a lease.*LeaseModule\.forRoot\(\).*bindLease/) as unknown as string,
+  };
 
   it('never runs the body: it rejects and says how to test (nestjs-saop#31)', async () => {
     await expect(new Jobs().run()).rejects.toMatchObject(unbound);
@@ -173,7 +181,7 @@ describe('an instance without an executor', () => {
 
   it('says that the instance is missing when the method was torn off it', async () => {
     const { run } = new Jobs();
-    await expect(Reflect.apply(run, undefined, []) as Promise<void>).rejects.toThrow(/called without its instance.*bind/);
+    await expect(run.call(undefined as unknown as Jobs)).rejects.toThrow(/called without its instance.*bind/);
     expect(ran).toBe(0);
   });
 
@@ -216,7 +224,12 @@ describe('binding', () => {
 
   it('holds through a proxy that forwards to a bound instance without a receiver, and for a proxy that is bound itself', async () => {
     const { instance, executor } = bound(new Jobs());
-    const forwarding = new Proxy(instance, { get: (target, key) => { const value: unknown = Reflect.get(target, key); return typeof value === 'function' ? (value.bind(target) as unknown) : value; } });
+    const forwarding = new Proxy(instance, {
+      get: (target, key) => {
+        const value: unknown = Reflect.get(target, key);
+        return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+      },
+    });
     await forwarding.run();
     const own = bound(new Proxy(new Jobs(), {}));
     await own.instance.run();
@@ -267,7 +280,7 @@ describe('inheritance', () => {
       return 'moved';
     }
     @WithLease('moved')
-    override async run(id: string, other: number = 7, @FencingToken() token: number = injected()): Promise<string> {
+    override async run(id: string, other = 7, @FencingToken() token: number = injected()): Promise<string> {
       return `${id}:${String(other)}:${String(token)}`;
     }
   }
@@ -336,8 +349,12 @@ describe('what cannot take a lease is refused at decoration', () => {
     class Jobs {
       static async run(): Promise<void> {}
     }
-    expect(() => { decorate(Jobs, 'run', Object.getOwnPropertyDescriptor(Jobs, 'run')); }).toThrow(/static method Jobs\.run/);
-    expect(() => { (FencingToken() as ParameterDecorator)(Jobs, 'run', 0); }).toThrow(/static method Jobs\.run/);
+    expect(() => {
+      decorate(Jobs, 'run', Object.getOwnPropertyDescriptor(Jobs, 'run'));
+    }).toThrow(/static method Jobs\.run/);
+    expect(() => {
+      (FencingToken() as ParameterDecorator)(Jobs, 'run', 0);
+    }).toThrow(/static method Jobs\.run/);
   });
 
   it('an accessor and a property', () => {
@@ -346,8 +363,12 @@ describe('what cannot take a lease is refused at decoration', () => {
         return Promise.resolve();
       }
     }
-    expect(() => { decorate(Jobs.prototype, 'run', Object.getOwnPropertyDescriptor(Jobs.prototype, 'run')); }).toThrow(/not a method/);
-    expect(() => { decorate(Jobs.prototype, 'field'); }).toThrow(/not a method/);
+    expect(() => {
+      decorate(Jobs.prototype, 'run', Object.getOwnPropertyDescriptor(Jobs.prototype, 'run'));
+    }).toThrow(/not a method/);
+    expect(() => {
+      decorate(Jobs.prototype, 'field');
+    }).toThrow(/not a method/);
   });
 
   it('a generator that is not async', () => {
@@ -356,11 +377,15 @@ describe('what cannot take a lease is refused at decoration', () => {
         yield 1;
       }
     }
-    expect(() => { decorate(Jobs.prototype, 'run', Object.getOwnPropertyDescriptor(Jobs.prototype, 'run')); }).toThrow(/async \*run/);
+    expect(() => {
+      decorate(Jobs.prototype, 'run', Object.getOwnPropertyDescriptor(Jobs.prototype, 'run'));
+    }).toThrow(/async \*run/);
   });
 
   it('a constructor’s parameter', () => {
     class Jobs {}
-    expect(() => { (FencingToken() as ParameterDecorator)(Jobs, undefined, 0); }).toThrow(/constructor of Jobs/);
+    expect(() => {
+      (FencingToken() as ParameterDecorator)(Jobs, undefined, 0);
+    }).toThrow(/constructor of Jobs/);
   });
 });
