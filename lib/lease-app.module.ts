@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_INTERCEPTOR } from '@nestjs/core';
-import { LeaseExplorer } from './discovery/lease.explorer.js';
+import { LeaseDiscoveryModule } from './discovery/lease-discovery.module.js';
 import { ClientContext } from './execution/client-context.js';
 import { LeaseContext } from './execution/lease-context.js';
 import { LeaseHttpInterceptor } from './execution/lease-http.interceptor.js';
@@ -8,7 +8,8 @@ import { LeaseServices } from './service/lease-services.js';
 
 /** What exists once in an application, however many lease services it has. Imported by `LeaseModule`, not by users. */
 @Module({
-  providers: [LeaseContext, ClientContext, LeaseServices, LeaseExplorer, { provide: APP_INTERCEPTOR, useClass: LeaseHttpInterceptor }],
+  imports: [LeaseDiscoveryModule],
+  providers: [LeaseContext, ClientContext, LeaseServices, { provide: APP_INTERCEPTOR, useClass: LeaseHttpInterceptor }],
   exports: [LeaseContext, ClientContext, LeaseServices],
 })
 export class LeaseAppModule {}
