@@ -13,3 +13,5 @@ export { explainNoRows, fencedUpdate, type FencedRow, type FencedUpdateOptions }
 export { acceptFence, SqlFencingGuard, type AcceptFenceOptions, type SqlFencingGuardOptions } from './sql/fence-table.js';
 export { checkFenceColumns, fenceColumnsSql, fenceTableSql, type CheckFenceColumnsOptions } from './sql/fence-schema.js';
 export { isSerializationFailure } from './sql/sql-errors.js';
+export { RedisFencingGuard, type FencedScript, type RedisFencingGuardOptions } from './redis/redis-fencing-guard.js';
+export { type RedisLike } from './redis/fence-key.js';

@@ -60,6 +60,6 @@ function install(debianPackage) {
       timeout: 300_000,
     });
   } catch (error) {
-    throw new Error(`${debianPackage} is missing and could not be installed: ${String(error?.stderr || error)}`);
+    throw new Error(`${debianPackage} is missing and could not be installed: ${String(error?.stderr || error)}`, { cause: error });
   }
 }

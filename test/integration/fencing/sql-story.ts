@@ -13,8 +13,12 @@ export interface Server {
 export function sqlStories(title: string, open: () => Promise<ClientUnderTest>, server: () => Server): void {
   describe(title, () => {
     let client: ClientUnderTest;
-    beforeAll(async () => void (client = await open()));
-    afterAll(async () => void (await client.close()));
+    beforeAll(async () => {
+      client = await open();
+    });
+    afterAll(async () => {
+      await client.close();
+    });
     beforeEach(async () => {
       await server().ask('DELETE FROM lease_fence');
       await server().ask("UPDATE accounts SET balance = 0, fencing_token = 0, fencing_holder = ''");
