@@ -92,7 +92,7 @@ function checkShape(raw: unknown): void {
 
 function checkNotBuilt(raw: LeaseModuleOptions): void {
   for (const option of ['durability', 'amnesiaGuard'] as const) {
-    if (raw[option] === undefined) continue;
+    if ((raw[option] as unknown) === undefined) continue;
     throw new LeaseOptionsError(
       option,
       `The option "${option}" is not built yet and would change nothing: leave it out, and do not rely on what it promises.`,
@@ -100,19 +100,21 @@ function checkNotBuilt(raw: LeaseModuleOptions): void {
   }
 }
 
-function checkName(raw: LeaseModuleOptions, name: unknown): void {
-  checkText('name', name);
+function checkName(raw: LeaseModuleOptions, registered: unknown): void {
+  const name = checkText('name', registered);
   if (raw.name === undefined || raw.name === name) return;
+  const given = String(raw.name);
   throw new LeaseOptionsError(
     'name',
-    `The option "name" is '${String(raw.name)}' in the result of the factory, but the service is registered as '${String(name)}': ` +
-      `injection tokens depend on it, so give it beside the factory, as in forRootAsync({ name: '${String(raw.name)}', useFactory }).`,
+    `The option "name" is '${given}' in the result of the factory, but the service is registered as '${name}': ` +
+      `injection tokens depend on it, so give it beside the factory, as in forRootAsync({ name: '${given}', useFactory }).`,
   );
 }
 
 /** Which store: a connection that is present must be one, since a missing variable must never mean localhost. */
 function source(raw: LeaseModuleOptions): Pick<ResolvedModuleOptions, 'connection' | 'store'> {
-  const { connection, store } = raw;
+  const { store } = raw;
+  const connection: unknown = raw.connection;
   if (store !== undefined) {
     if ('connection' in raw) {
       throw new LeaseOptionsError('store', 'The options "store" and "connection" exclude each other: leave out the one that is not meant.');
@@ -121,13 +123,13 @@ function source(raw: LeaseModuleOptions): Pick<ResolvedModuleOptions, 'connectio
   }
   if (!('connection' in raw)) return { connection: 'redis://127.0.0.1:6379', store: undefined };
   if (connection === undefined || connection === null || (typeof connection === 'string' && connection.trim() === '')) {
-    const shown = typeof connection === 'string' ? 'empty' : String(connection);
+    const shown = connection === undefined || connection === null ? String(connection) : 'empty';
     throw new LeaseOptionsError(
       'connection',
       `The option "connection" is present but ${shown} (a missing environment variable?): give a URL such as 'redis://host:6379', or leave the option out for 127.0.0.1.`,
     );
   }
-  return { connection, store: undefined };
+  return { connection: raw.connection, store: undefined };
 }
 
 function checkStore(store: unknown): LeaseStore {
@@ -149,21 +151,22 @@ function checkNamespace(value: unknown): string {
   );
 }
 
-function checkText(option: string, value: unknown): string {
+/** @throws LeaseOptionsError unless it is a string with something in it */
+export function checkText(option: string, value: unknown): string {
   if (typeof value === 'string' && value.trim() !== '') return value;
-  const shown = typeof value === 'string' ? 'empty' : String(value);
-  throw new LeaseOptionsError(option, `The option "${option}" is ${shown}: give a string that is not empty, or leave it out.`);
+  const what = typeof value === 'string' ? 'empty' : shown(value);
+  throw new LeaseOptionsError(option, `The option "${option}" is ${what}: give a string that is not empty, or leave it out.`);
 }
 
 function checkBoolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
-  throw new LeaseOptionsError(option, `The option "${option}" is ${String(value)}: it must be true or false.`);
+  throw new LeaseOptionsError(option, `The option "${option}" is ${shown(value)}: it must be true or false.`);
 }
 
 function checkMaxQueue(value: unknown): number | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
-  throw new LeaseOptionsError('maxQueue', `The option "maxQueue" is ${String(value)}: it must be a whole number of 1 or more.`);
+  throw new LeaseOptionsError('maxQueue', `The option "maxQueue" is ${shown(value)}: it must be a whole number of 1 or more.`);
 }
 
 function warningsOf({ ttlMs }: LeaseDefaults): string[] {
@@ -173,3 +176,5 @@ function warningsOf({ ttlMs }: LeaseDefaults): string[] {
       'a lease is given back when the handler ends, whatever its ttl.',
   ];
 }
+
+const shown = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : String(value));

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, type DynamicModule } from '@nestjs/common';
-import { LeaseOptionsError } from './errors/lease-options.error.js';
 import { LeaseAppModule } from './lease-app.module.js';
+import { checkText } from './lease-module-options-check.js';
 import type { LeaseModuleOptions } from './lease-module-options.js';
 import { DEFAULT_SERVICE } from './lease.constants.js';
 import { GIVEN_OPTIONS, leaseExports, leaseProviders } from './lease.providers.js';
@@ -15,9 +15,7 @@ export interface LeaseModuleExtras {
 
 /** Completes what Nest's builder has made of one registration. */
 export function registration(definition: DynamicModule, { isGlobal = true, name = DEFAULT_SERVICE }: LeaseModuleExtras): DynamicModule {
-  if (typeof name !== 'string' || name.trim() === '') {
-    throw new LeaseOptionsError('name', `The option "name" is ${name === '' ? 'empty' : String(name)}: give a string, or leave it out.`);
-  }
+  checkText('name', name);
   return {
     ...definition,
     global: isGlobal,

@@ -2,6 +2,8 @@ import { HttpException } from '@nestjs/common';
 import { hasLeaseErrorCode, type LeaseError, type LeaseErrorBody } from './lease-error.js';
 
 /** For `@Catch()`: stands for every error of this library, by code, whichever copy of this package made it. */
+// A class is what `@Catch()` takes.
+// eslint-disable-next-line @typescript-eslint/no-extraneous-class
 export abstract class AnyLeaseError {
   static [Symbol.hasInstance](error: unknown): boolean {
     return hasLeaseErrorCode(error);

@@ -3,6 +3,7 @@ import type { AcquireOptions } from '../lease/lease-options.js';
 import type { Lease } from '../lease/lease.js';
 import type { LeasedCalls, OuterCall } from '../service/leased-calls.js';
 import { Entry, SKIPPED, type ExecutorParts } from './entry.js';
+import type { Frame } from './lease-context.js';
 import { holdWhileRead } from './held-result.js';
 import { leasedIterable } from './leased-iterable.js';
 import { leasedObservable } from './leased-observable.js';
@@ -29,7 +30,7 @@ export class LeaseExecutor implements LeaseExecutorPort, LeasedCalls {
       options: options ?? {},
       returns: 'promise',
       key: () => key,
-      invoke: (lease) => fn(lease as Lease),
+      invoke: () => fn((this.parts.context.frame as Frame).shared.lease),
     };
     return this.runPromise(call) as Promise<Awaited<T>>;
   }

@@ -113,6 +113,8 @@ async function* read(
 type Answer = { readonly sent: unknown } | { readonly thrown: unknown };
 
 /** Hands a value out; the consumer answers by `next(value)` or `throw(error)`. */
+// It waits at its yield.
+// eslint-disable-next-line @typescript-eslint/require-await
 async function* offer(value: unknown): AsyncGenerator<unknown, Answer, unknown> {
   try {
     return { sent: yield value };

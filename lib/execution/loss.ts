@@ -15,5 +15,5 @@ export function failureOf(loss: LeaseLostError | undefined, error: unknown): unk
 
 function isSameLoss(loss: LeaseLostError, error: unknown): boolean {
   if (!hasLeaseErrorCode(error, 'LEASE_LOST')) return false;
-  return error === loss || (error.key === loss.key && (error as LeaseLostError).fencingToken === loss.fencingToken);
+  return error === loss || (error.key === loss.key && 'fencingToken' in error && error.fencingToken === loss.fencingToken);
 }

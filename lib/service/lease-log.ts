@@ -23,11 +23,13 @@ const WARNINGS: Sentences = {
 export function logLeaseEvents(events: LeaseEvents, logger: LeaseLogger): void {
   for (const type of Object.keys(WARNINGS) as (keyof typeof WARNINGS)[]) {
     const sentence = WARNINGS[type] as (event: LeaseEventOf<typeof type>) => string;
-    events.on(type, (event) => logger.warn(sentence(event)));
+    events.on(type, (event) => {
+      logger.warn(sentence(event));
+    });
   }
-  events.on('busy', (e) =>
-    logger.debug(`The lease "${e.key}" is busy${e.holder === undefined ? '' : `, held by ${e.holder}`}; waited ${ms(e.waitedMs)}.`),
-  );
+  events.on('busy', (e) => {
+    logger.debug(`The lease "${e.key}" is busy${e.holder === undefined ? '' : `, held by ${e.holder}`}; waited ${ms(e.waitedMs)}.`);
+  });
 }
 
 const lease = (e: { key: string; fencingToken: number }): string => `The lease "${e.key}" (fencing token ${String(e.fencingToken)})`;

@@ -70,7 +70,7 @@ export class LeaseService {
     if (typeof body !== 'function') {
       throw new LeaseOptionsError(
         'fn',
-        `withLease('${String(key)}') was given no function to run: write withLease(key, options, async (lease) => …).`,
+        `withLease('${key}') was given no function to run: write withLease(key, options, async (lease) => …).`,
       );
     }
     return this.#parts.calls.withLease(key, options, body);
@@ -100,15 +100,17 @@ export class LeaseService {
 
   /** A call of this async context that holds the key: asking for it again could only wait for itself. */
   #outer(key: string): OuterCall | undefined {
-    if (typeof key !== 'string' || key === '') {
-      throw new LeaseKeyError(
-        `The key of a lease is ${key === '' ? 'empty' : `of type ${typeof key}`}: give a string that names what is protected, such as 'job:42'.`,
-      );
-    }
+    checkKey(key);
     const outer = this.#parts.calls.current(key);
     const state = outer && isHeld(outer.lease);
     return state === 'held' || state === 'suspect' ? outer : undefined;
   }
+}
+
+function checkKey(key: unknown): void {
+  if (typeof key === 'string' && key !== '') return;
+  const shown = typeof key === 'string' ? 'empty' : `of type ${key === null ? 'null' : typeof key}`;
+  throw new LeaseKeyError(`The key of a lease is ${shown}: give a string that names what is protected, such as 'job:42'.`);
 }
 
 function describe({ lease, site }: OuterCall): { detail: string; holderTag: string; fencingToken: number } {

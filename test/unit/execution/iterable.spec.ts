@@ -126,7 +126,7 @@ describe('a leased call that gives an async iterable', () => {
   it('busy rejects the first step, or skips it', async () => {
     const rig = serviceRig();
     await rig.service.acquire('k');
-    const body = async function* (): Steps {
+    const body = async function* (): AsyncGenerator<unknown, undefined, unknown> {
       yield 1;
     };
     await expect(iterate(rig, body).next()).rejects.toMatchObject({ code: 'LEASE_BUSY' });

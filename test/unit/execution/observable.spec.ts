@@ -38,7 +38,7 @@ describe('a leased call that gives an Observable', () => {
         throw 'own';
       },
     ],
-    ['gives a promise that rejects', () => Promise.reject('own' as unknown as Error)],
+    ['gives a promise that rejects', () => Promise.reject('own')],
   ])('passes on the very error when the body %s, and frees the key', async (_, body) => {
     const rig = serviceRig();
     await expect(lastValueFrom(observe(rig, body))).rejects.toBe('own');

@@ -4,7 +4,7 @@ import { resolveModuleOptions } from '../../../lib/lease-module-options-check.js
 import type { LeaseModuleOptions } from '../../../lib/lease-module-options.js';
 import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.js';
 
-const resolve = (options: object): ReturnType<typeof resolveModuleOptions> => resolveModuleOptions(options as LeaseModuleOptions);
+const resolve = (options: object): ReturnType<typeof resolveModuleOptions> => resolveModuleOptions(options);
 
 function failure(options: unknown): Record<string, unknown> {
   try {
