@@ -1,14 +1,20 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { encodeCommand, RequestReader } from './resp.js';
 
 /** `request`: from the client to the server. `reply`: back. */
 export type ProxyDirection = 'request' | 'reply';
+
+/** What happens to one command on its way to Redis: passed on, the connection is reset, or Redis answers this error in its place. */
+export type CommandFate = 'pass' | 'reset' | { readonly error: string };
 
 interface Pair {
   readonly client: Socket;
   readonly server: Socket | undefined;
   /** Half-open: it forwards nothing, and its client is not told. */
   dead: boolean;
+  /** Something on it was lost: a connection never goes on after that, or answers would be taken for those of other questions. */
+  torn: boolean;
 }
 
 /**
@@ -26,6 +32,7 @@ export class TcpProxy {
   private readonly delays: Record<ProxyDirection, number> = { request: 0, reply: 0 };
   private refusing = false;
   private deaf = false;
+  private judge: ((command: readonly string[]) => CommandFate) | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -55,9 +62,11 @@ export class TcpProxy {
     return this.pairs.size;
   }
 
-  /** Ends every fault; open half-open connections stay dead. */
+  /** Ends every fault. Open half-open connections stay dead, and those on which something was dropped are reset. */
   pass(): this {
+    for (const pair of this.pairs) if (pair.torn) this.reset(pair);
     this.dropped.request = this.dropped.reply = this.refusing = this.deaf = false;
+    this.judge = undefined;
     this.delays.request = this.delays.reply = 0;
     return this;
   }
@@ -78,6 +87,12 @@ export class TcpProxy {
   /** Resets all open connections; new ones are served. */
   cut(): this {
     for (const pair of this.pairs) this.reset(pair);
+    return this;
+  }
+
+  /** Decides about each command that a client of Redis sends. What is answered with an error never happens. */
+  commands(judge: (command: readonly string[]) => CommandFate): this {
+    this.judge = judge;
     return this;
   }
 
@@ -115,7 +130,7 @@ export class TcpProxy {
     this.connections += 1;
     client.setNoDelay(true);
     const server = this.deaf ? undefined : connect({ ...this.target, noDelay: true });
-    const pair: Pair = { client, server, dead: this.deaf };
+    const pair: Pair = { client, server, dead: this.deaf, torn: false };
     this.pairs.add(pair);
     client.on('close', () => {
       this.pairs.delete(pair);
@@ -129,18 +144,35 @@ export class TcpProxy {
     server.on('close', () => {
       if (!pair.dead) this.reset(pair);
     });
-    this.forward('request', client, server);
-    this.forward('reply', server, client);
+    this.forward('request', pair, client, server, this.inspector(pair));
+    this.forward('reply', pair, server, client);
   }
 
-  private forward(direction: ProxyDirection, from: Socket, to: Socket): void {
+  /** Redis itself gives the error, so that it comes in its turn. */
+  private inspector(pair: Pair): (chunk: Buffer) => Buffer {
+    const reader = new RequestReader();
+    return (chunk) =>
+      Buffer.concat(
+        reader.read(chunk).map(({ command, raw }) => {
+          const fate = this.judge?.(command) ?? 'pass';
+          if (fate === 'reset') this.reset(pair);
+          return typeof fate === 'object' ? encodeCommand(['EVAL', 'return redis.error_reply(ARGV[1])', '0', fate.error]) : raw;
+        }),
+      );
+  }
+
+  private forward(direction: ProxyDirection, pair: Pair, from: Socket, to: Socket, inspect = (chunk: Buffer): Buffer => chunk): void {
     let held = 0;
     let last = Promise.resolve();
     const write = (chunk: Buffer): void => {
       if (!to.destroyed) to.write(chunk);
     };
-    from.on('data', (chunk) => {
-      if (this.dropped[direction]) return;
+    from.on('data', (data) => {
+      if (this.dropped[direction]) {
+        pair.torn = true;
+        return;
+      }
+      const chunk = inspect(data);
       const ms = this.delays[direction];
       // What comes after something that is still held back queues up behind it, so that the order stays.
       if (ms === 0 && held === 0) {

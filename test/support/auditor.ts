@@ -1,0 +1,108 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+
+/** A write as the auditor saw it. */
+export interface AuditedWrite {
+  readonly resource: string;
+  readonly token: number;
+  readonly holder: string;
+  readonly value: number;
+  /** When it arrived, in milliseconds on the auditor's clock. */
+  readonly at: number;
+  /** Whether the fenced row took it. */
+  readonly accepted: boolean;
+}
+
+/** What a client asks. */
+export interface AuditRequest {
+  readonly op: 'read' | 'write' | 'add';
+  readonly resource: string;
+  readonly token?: number;
+  readonly holder?: string;
+  readonly value?: number;
+}
+
+/** What it is told. `plain` is what the unfenced journal says, `fenced` what the row says; `accepted` whether the row took the write. */
+export interface AuditReply {
+  readonly plain: number;
+  readonly fenced: number;
+  readonly fencedToken: number;
+  readonly accepted: boolean;
+}
+
+interface Row {
+  value: number;
+  token: number;
+  holder: string;
+}
+
+/**
+ * The resource that leases protect in attacks: it records every write. Each resource is one row with a fence check (refuses a
+ * lower token, and the same token of another holder) and one unfenced journal, whose last write counts.
+ */
+export class Auditor {
+  readonly journal: AuditedWrite[] = [];
+  private readonly rows = new Map<string, Row>();
+  private readonly plain = new Map<string, number>();
+  private readonly sockets = new Set<Socket>();
+
+  private constructor(private readonly server: Server) {
+    server.on('connection', (socket) => this.accept(socket));
+  }
+
+  static async start(): Promise<Auditor> {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return new Auditor(server);
+  }
+
+  get port(): number {
+    return (this.server.address() as AddressInfo).port;
+  }
+
+  /** What somebody asks; also without a connection. */
+  ask({ op, resource, token = 0, holder = '', value = 0 }: AuditRequest): AuditReply {
+    const row = this.rows.get(resource) ?? { value: 0, token: 0, holder: '' };
+    let accepted = false;
+    if (op !== 'read') {
+      accepted = token > row.token || (token === row.token && holder === row.holder);
+      const written = op === 'add' ? row.value + value : value;
+      if (accepted) this.rows.set(resource, { value: written, token, holder });
+      if (op === 'write') this.plain.set(resource, value);
+      this.journal.push({ resource, token, holder, value, accepted, at: performance.now() });
+    }
+    const now = this.rows.get(resource) ?? row;
+    return { plain: this.plain.get(resource) ?? 0, fenced: now.value, fencedToken: now.token, accepted };
+  }
+
+  /** Writes of one resource in the order in which they arrived. */
+  of(resource: string): AuditedWrite[] {
+    return this.journal.filter((write) => write.resource === resource);
+  }
+
+  /** Holders that wrote after somebody with a higher token had: each is two holders at once. */
+  interleaved(resource: string): AuditedWrite[] {
+    let highest = 0;
+    return this.of(resource).filter((write) => {
+      const late = write.token < highest;
+      highest = Math.max(highest, write.token);
+      return late;
+    });
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((resolve) => this.server.close(resolve));
+    for (const socket of this.sockets) socket.destroy();
+    await closed;
+  }
+
+  private accept(socket: Socket): void {
+    this.sockets.add(socket);
+    socket.setNoDelay(true);
+    socket.on('error', () => undefined);
+    socket.on('close', () => this.sockets.delete(socket));
+    createInterface({ input: socket }).on('line', (line) => {
+      if (!socket.destroyed) socket.write(`${JSON.stringify(this.ask(JSON.parse(line) as AuditRequest))}\n`);
+    });
+  }
+}
