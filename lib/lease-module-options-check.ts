@@ -103,7 +103,7 @@ function checkNotBuilt(raw: LeaseModuleOptions): void {
 function checkName(raw: LeaseModuleOptions, registered: unknown): void {
   const name = checkText('name', registered);
   if (raw.name === undefined || raw.name === name) return;
-  const given = String(raw.name);
+  const given = raw.name;
   throw new LeaseOptionsError(
     'name',
     `The option "name" is '${given}' in the result of the factory, but the service is registered as '${name}': ` +

@@ -38,7 +38,11 @@ describe('an application with LeaseModule', () => {
   });
 
   it('answers 409 with Retry-After while the key is held', async () => {
-    const app = await boot({ imports: [LeaseModule.forRoot({ store: new MemoryLeaseStore() })], controllers: [Jobs], providers: [Reports] });
+    const app = await boot({
+      imports: [LeaseModule.forRoot({ store: new MemoryLeaseStore() })],
+      controllers: [Jobs],
+      providers: [Reports],
+    });
     await using _lease = await app.get(LeaseService).acquire('job:7', { ttl: 60 });
     const answer = await fetch(`${booted?.url ?? ''}/jobs/7`);
     expect(answer.status).toBe(409);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { hostname } from 'node:os';
 import { resolveModuleOptions } from '../../../lib/lease-module-options-check.js';
-import type { LeaseModuleOptions } from '../../../lib/lease-module-options.js';
 import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.js';
 
 const resolve = (options: object): ReturnType<typeof resolveModuleOptions> => resolveModuleOptions(options);
