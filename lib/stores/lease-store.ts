@@ -1,9 +1,13 @@
+import type { InstantStore } from './instant-store.js';
+
 /**
  * The store port: what a lease needs of the system that remembers it, in the words of leases. A store never reads the clock
  * of the process for a decision that another process also makes: it has one clock of its own.
  */
 export interface LeaseStore {
   readonly capabilities: StoreCapabilities;
+  /** Remembers instants of scheduled jobs; a store without it cannot serve `@SingletonCron`. */
+  readonly instants?: InstantStore;
   /**
    * One try to get the lease. Idempotent by `holderId`: asked again by the same holder it gives the same token and the full ttl
    * again. A try that fails changes nothing, the fence included.

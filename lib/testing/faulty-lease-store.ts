@@ -1,3 +1,4 @@
+import type { BeginRequest, FinishRequest, InstantStore } from '../stores/instant-store.js';
 import type {
   AcquireRequest,
   Busy,
@@ -25,6 +26,9 @@ export interface StoreCalls {
   inspect: string;
   forceRelease: string;
   ping: undefined;
+  begin: BeginRequest;
+  finish: FinishRequest;
+  history: string;
 }
 
 /** A call to the store that can go wrong. */
@@ -45,6 +49,8 @@ type Fault = <T>(apply: () => Promise<T>) => Promise<T>;
  */
 export class FaultyLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities;
+  /** Of the store inside, where it remembers instants; its verbs fail as told, too. */
+  readonly instants?: InstantStore;
   private readonly clock: Clock;
   private readonly planned = new Map<StoreVerb, { readonly fault: Fault; left: number }[]>();
   private readonly recorded = new Map<StoreVerb, unknown[]>();
@@ -55,6 +61,8 @@ export class FaultyLeaseStore implements LeaseStore {
     options: { readonly clock?: Clock } = {},
   ) {
     this.capabilities = inner.capabilities;
+    const { instants } = inner;
+    if (instants) this.instants = this.wrapInstants(instants);
     this.clock = options.clock ?? new SystemClock();
   }
 
@@ -143,6 +151,14 @@ export class FaultyLeaseStore implements LeaseStore {
 
   close(): Promise<void> {
     return this.inner.close();
+  }
+
+  private wrapInstants(inner: InstantStore): InstantStore {
+    return {
+      begin: (request) => this.run('begin', request, () => inner.begin(request)),
+      finish: (request) => this.run('finish', request, () => inner.finish(request)),
+      history: (key) => this.run('history', key, () => inner.history(key)),
+    };
   }
 
   private plan(verb: StoreVerb, n: number, fault: Fault): this {

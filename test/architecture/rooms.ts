@@ -12,6 +12,8 @@ export interface Room {
 }
 
 const PORT = 'stores/lease-store';
+/** The part of the port that scheduled jobs need. */
+const INSTANTS = 'stores/instant-store';
 const nest = ['@nestjs/common', '@nestjs/core'];
 
 /** Leaves that every room may use (a leaf: `time` uses `errors`, `errors` uses nothing). */
@@ -24,10 +26,10 @@ export const rooms: Readonly<Record<string, Room>> = {
   fencing: {},
   'fencing/nest': { rooms: ['fencing'], foreign: [...nest, 'rxjs'] },
   stores: {},
-  'stores/memory': { files: [PORT] },
-  'stores/redis': { files: [PORT], foreign: ['ioredis'] },
+  'stores/memory': { files: [PORT, INSTANTS] },
+  'stores/redis': { files: [PORT, INSTANTS], foreign: ['ioredis'] },
   'stores/quorum': { files: [PORT] },
-  lease: { rooms: ['events'], files: [PORT], foreign: ['lru-cache'] },
+  lease: { rooms: ['events'], files: [PORT, INSTANTS], foreign: ['lru-cache'] },
   service: { rooms: ['events', 'lease'], files: [PORT, 'lease.constants'], foreign: nest },
   execution: { rooms: ['events', 'lease', 'service'], files: ['lease.constants', 'metadata/leased-call'], foreign: [...nest, 'rxjs'] },
   metadata: { files: ['lease.constants', 'lease/lease-options'], foreign: [...nest, 'rxjs', 'reflect-metadata'] },

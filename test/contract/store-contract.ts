@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from '@jest/globals';
 import { acquireContract } from './suite/acquire.contract.js';
 import { clockContract } from './suite/clock.contract.js';
 import type { Features, MakeHarness, StoreHarness } from './suite/harness.js';
+import { instantsContract } from './suite/instants.contract.js';
 import { keysContract } from './suite/keys.contract.js';
 import { modelContract } from './suite/model.contract.js';
 import { operatorContract } from './suite/operator.contract.js';
@@ -43,5 +44,6 @@ export function describeLeaseStore(name: string, makeHarness: MakeHarness, featu
     keysContract(harness, features);
     strangeDataContract(harness, features);
     modelContract(harness, features);
+    if (features.instants !== false) instantsContract(harness, features);
   });
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
+import type { InstantStore } from '../instant-store.js';
 import type {
   AcquireRequest,
   Busy,
@@ -14,8 +15,10 @@ import type {
   StoreCapabilities,
   StoreSubscription,
 } from '../lease-store.js';
-import { ExpiringMap, type Expiring } from './expiring-map.js';
+import { ExpiringMap } from './expiring-map.js';
+import type { HeldLease } from './held-lease.js';
 import { fenceRules, type Fence } from './memory-fence.js';
+import { MemoryInstants } from './memory-instants.js';
 
 /** How a `MemoryLeaseStore` is set up. */
 export interface MemoryLeaseStoreOptions {
@@ -25,17 +28,6 @@ export interface MemoryLeaseStoreOptions {
   readonly fenceRetention?: number;
 }
 
-/** A lease as it is kept; replaced as a whole, never changed. */
-interface HeldLease extends Expiring {
-  readonly holderId: string;
-  readonly holderTag: string;
-  readonly holder: string;
-  readonly fencingToken: number;
-  /** The longest ttl granted so far that the present expiry stands for. */
-  readonly ttlMs: number;
-  readonly since: number;
-}
-
 /**
  * Leases in the memory of this process, with the rules of the Redis store: for tests, samples and applications of a single
  * process. Two instances know nothing of each other; one instance may serve several applications of the process, which are
@@ -43,6 +35,7 @@ interface HeldLease extends Expiring {
  */
 export class MemoryLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities = { name: 'memory', shared: false, clock: 'process', wakeUp: 'poll', fifo: false };
+  readonly instants: InstantStore;
   protected readonly leases = new ExpiringMap<HeldLease>();
   protected readonly fences = new ExpiringMap<Fence>();
   private readonly clock: Clock;
@@ -51,17 +44,17 @@ export class MemoryLeaseStore implements LeaseStore {
   constructor(options: MemoryLeaseStoreOptions = {}) {
     this.clock = options.clock ?? new SystemClock();
     this.fenceRetentionMs = options.fenceRetention ?? fenceRules.defaultRetentionMs;
+    this.instants = new MemoryInstants({
+      now: () => this.clock.wall(),
+      held: (key, now) => this.leases.get(key, now),
+      grant: (request, now) => (this.take(request, now) as Granted).fencingToken,
+      end: ({ key, holderId, fencingToken }, cooldownMs, now) => this.end(key, holderId, fencingToken, cooldownMs, now),
+      remainingMs,
+    });
   }
 
   acquire(request: AcquireRequest): Promise<Granted | Busy> {
-    return atOnce(() => {
-      const now = this.clock.wall();
-      const lease = this.leases.get(request.key, now);
-      if (lease === undefined) return this.grant(request, now);
-      if (lease.holderId !== request.holderId) return busy(lease, now);
-      this.keep(request.key, lease, request.ttlMs, lease.fencingToken, now);
-      return granted(lease.fencingToken, request.ttlMs, now);
-    });
+    return atOnce(() => this.take(request, this.clock.wall()));
   }
 
   renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
@@ -69,14 +62,7 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   release({ key, holderId, fencingToken }: ReleaseRequest): Promise<ReleaseResult> {
-    return atOnce(() => {
-      const now = this.clock.wall();
-      const lease = this.heldBy(key, holderId, now);
-      if (lease === undefined) return { kind: 'not-held' };
-      this.raiseFence(key, lease, fencingToken, now);
-      this.leases.delete(key);
-      return { kind: 'released' };
-    });
+    return atOnce(() => ({ kind: this.end(key, holderId, fencingToken, 0, this.clock.wall()) ? 'released' : 'not-held' }));
   }
 
   leave({ key, holderId }: LeaveRequest): Promise<void> {
@@ -114,6 +100,24 @@ export class MemoryLeaseStore implements LeaseStore {
   /** Nothing was opened. The leases stay: another application may share this store. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  private take(request: AcquireRequest, now: number): Granted | Busy {
+    const lease = this.leases.get(request.key, now);
+    if (lease === undefined) return this.grant(request, now);
+    if (lease.holderId !== request.holderId) return busy(lease, now);
+    this.keep(request.key, lease, request.ttlMs, lease.fencingToken, now);
+    return granted(lease.fencingToken, request.ttlMs, now);
+  }
+
+  /** `cooldownMs`: how long the key stays taken, by nobody. */
+  private end(key: string, holderId: string, fencingToken: number, cooldownMs: number, now: number): boolean {
+    const lease = this.heldBy(key, holderId, now);
+    if (lease === undefined) return false;
+    this.raiseFence(key, lease, fencingToken, now);
+    if (cooldownMs > 0) this.leases.set(key, { ...lease, holderId: '', ttlMs: cooldownMs, expiresAt: now + cooldownMs }, now);
+    else this.leases.delete(key);
+    return true;
   }
 
   private grant(request: AcquireRequest, now: number): Granted {
@@ -157,7 +161,8 @@ export class MemoryLeaseStore implements LeaseStore {
     const lease = this.leases.get(key, now);
     if (lease === undefined) return undefined;
     const { holder, holderTag, fencingToken, since } = lease;
-    return { key, state: 'held', holder, holderTag, fencingToken, since, remainingMs: remainingMs(lease, now), waiters: 0 };
+    const state = lease.holderId === '' ? 'cooldown' : 'held';
+    return { key, state, holder, holderTag, fencingToken, since, remainingMs: remainingMs(lease, now), waiters: 0 };
   }
 }
 

@@ -41,4 +41,12 @@ export class LeaseKeys {
     const lease = `${this.namespace}:{${escapePart(key)}}`;
     return [lease, `${lease}:fence`];
   }
+  /**
+   * The keys of a scheduled job: its lease, its fence, which instants it has run, and its runs.
+   * @throws LeaseKeyError for an empty key
+   */
+  ofJob(key: string): readonly [lease: string, fence: string, record: string, runs: string] {
+    const [lease, fence] = this.of(key);
+    return [lease, fence, `${lease}:instants`, `${lease}:runs`];
+  }
 }

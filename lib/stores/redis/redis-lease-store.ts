@@ -1,6 +1,7 @@
 import { LeaseOptionsError } from '../../errors/lease-options.error.js';
 import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
+import type { InstantStore } from '../instant-store.js';
 import type {
   AcquireRequest,
   Busy,
@@ -19,6 +20,7 @@ import type {
 import { RedisConnection } from './connection.js';
 import { DEFAULT_CONNECTION, planConnection, type RedisConnectionOption } from './connection-option.js';
 import { escapePart, LeaseKeys } from './keys.js';
+import { RedisInstants } from './redis-instants.js';
 import { readAcquire, readRecord, readRenew } from './replies.js';
 import { ScriptCalls, type Asked } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
@@ -58,6 +60,7 @@ const PATIENCE_MS = 5000;
  */
 export class RedisLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities = { name: 'redis', shared: true, clock: 'server', wakeUp: 'poll', fifo: false };
+  readonly instants: InstantStore;
   private readonly keys: LeaseKeys;
   private readonly retention: readonly number[];
   private readonly connection: RedisConnection;
@@ -77,6 +80,7 @@ export class RedisLeaseStore implements LeaseStore {
     this.retention = [fenceRetentionMs];
     this.connection = new RedisConnection(plan, clock, patienceMs);
     this.calls = new ScriptCalls(this.connection);
+    this.instants = new RedisInstants(this.keys, this.calls, this.retention);
     this.turn = new Turn(
       (asked) => this.calls.send(releaseScript, this.retention, asked),
       (asked) => this.calls.send(acquireScript, this.retention, asked),

@@ -2,7 +2,7 @@ import { StoreError, type AcquireRequest, type Busy, type Granted, type LeaseRec
 import { unescapePart } from './keys.js';
 
 /** Error for a key that holds something which is not ours; `what` says which of the two keys. */
-function foreign(lease: string, what: unknown): StoreError {
+export function foreign(lease: string, what: unknown): StoreError {
   if (what === 'fence')
     return new StoreError(
       'foreign',
@@ -14,7 +14,8 @@ function foreign(lease: string, what: unknown): StoreError {
   );
 }
 
-function unreadable(reply: unknown): StoreError {
+/** Error for a reply that no script of ours gives. */
+export function unreadable(reply: unknown): StoreError {
   return new StoreError('fatal', `Redis answered something that is not understood: ${JSON.stringify(reply) ?? String(reply)}`);
 }
 

@@ -40,6 +40,8 @@ export interface Features {
   readonly immortal?: boolean;
   /** The fence is stored as text, so it can be no number at all. */
   readonly textFence?: boolean;
+  /** `false`: the store does not remember instants of scheduled jobs. Default: it does. */
+  readonly instants?: boolean;
   /** Runs of each property test. Default: 50. */
   readonly runs?: number;
 }

@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { EXTEND, fenceLife, fenceNumber, HIGHEST_TOKEN, keepFence, LEASE_PATTERN, MOST_AHEAD, REMAINING, text } from './lua-parts.js';
+import { EXTEND, GRANT, keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
 
 /**
  * One try for each lease. Asked again by its holder it gives the same token and the full ttl; a try that fails writes nothing.
@@ -30,26 +30,6 @@ export const acquireScript = leaseScript({
     if left ~= pttl then call('PEXPIRE', lease, granted) end
     return { 'busy', left, tonumber(own), tag, holder }
   end
-  local last = 0
-  if previous then
-    last = ${fenceNumber('previous')}
-    if not last then return { 'foreign', 'fence' } end
-  end
-  local lowest = tonumber(floor)
-  if lowest > last and lowest > micros + ${MOST_AHEAD} then return { 'floor' } end
-  local token = math.max(last + 1, micros, lowest + 1)
-  if token > ${HIGHEST_TOKEN} then return { 'full' } end
-  local own, now = ${text('token')}, ${text('math.floor(micros / 1000)')}
-  -- MGET shows nothing where another type of value lies: NX keeps from overwriting it.
-  if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, 'NX') then
-    return { 'foreign', 'lease' }
-  end
-  ${fenceLife('token', 'tonumber(ttl)').trim()}
-  if previous then
-    call('SET', fence, own, 'PX', life)
-  elseif not call('SET', fence, own, 'PX', life, 'NX') then
-    call('DEL', lease)
-    return { 'foreign', 'fence' }
-  end
+  ${GRANT.trim()}
   return token`,
 });

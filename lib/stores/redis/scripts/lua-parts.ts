@@ -73,3 +73,30 @@ export const keepFence = (ttl: string): string => `
   elseif last then
     try('PEXPIRE', fence, life)
   end`;
+
+/**
+ * Takes a free lease for `holderId` and raises its fence, which said `previous`; returns from the script, with nothing written,
+ * where that cannot be. Sets the locals `token` (number) and `own` (the same as a text). Sees `ttl`, `floor` and `about`.
+ */
+export const GRANT = `
+  local last = 0
+  if previous then
+    last = ${fenceNumber('previous')}
+    if not last then return { 'foreign', 'fence' } end
+  end
+  local lowest = tonumber(floor)
+  if lowest > last and lowest > micros + ${MOST_AHEAD} then return { 'floor' } end
+  local token = math.max(last + 1, micros, lowest + 1)
+  if token > ${HIGHEST_TOKEN} then return { 'full' } end
+  local own, now = ${text('token')}, ${text('math.floor(micros / 1000)')}
+  -- MGET shows nothing where another type of value lies: NX keeps from overwriting it.
+  if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, 'NX') then
+    return { 'foreign', 'lease' }
+  end
+  ${fenceLife('token', 'tonumber(ttl)').trim()}
+  if previous then
+    call('SET', fence, own, 'PX', life)
+  elseif not call('SET', fence, own, 'PX', life, 'NX') then
+    call('DEL', lease)
+    return { 'foreign', 'fence' }
+  end`;

@@ -2,14 +2,26 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acquireScript } from '../../../../lib/stores/redis/scripts/acquire.script.js';
+import { beginScript } from '../../../../lib/stores/redis/scripts/begin.script.js';
+import { finishScript } from '../../../../lib/stores/redis/scripts/finish.script.js';
 import { forceReleaseScript } from '../../../../lib/stores/redis/scripts/force-release.script.js';
+import { historyScript } from '../../../../lib/stores/redis/scripts/history.script.js';
 import { inspectScript } from '../../../../lib/stores/redis/scripts/inspect.script.js';
 import type { LeaseScript } from '../../../../lib/stores/redis/scripts/lease-script.js';
 import { releaseScript } from '../../../../lib/stores/redis/scripts/release.script.js';
 import { renewScript } from '../../../../lib/stores/redis/scripts/renew.script.js';
 
 const folder = join(process.cwd(), 'lib/stores/redis/scripts');
-const scripts: readonly LeaseScript[] = [acquireScript, renewScript, releaseScript, inspectScript, forceReleaseScript];
+const scripts: readonly LeaseScript[] = [
+  acquireScript,
+  renewScript,
+  releaseScript,
+  inspectScript,
+  forceReleaseScript,
+  beginScript,
+  finishScript,
+  historyScript,
+];
 
 /** What the header above a script says of its parameters and of its replies. */
 function header(name: string): { keys: string; argv: string; tags: string[] } {
@@ -51,7 +63,7 @@ describe('scripts', () => {
   it.each(scripts.map((script) => [script.name, script] as const))(
     '%s: never sets a key without an end, and reads the clock once',
     (_, script) => {
-      for (const set of script.lua.match(/'SET',.*/g) ?? []) expect(set).toMatch(/'PX', (ttl|life)/);
+      for (const set of script.lua.match(/'SET',.*/g) ?? []) expect(set).toMatch(/'PX', (ttl|life|rest)/);
       expect(script.lua.match(/'TIME'/g)).toHaveLength(1);
     },
   );
