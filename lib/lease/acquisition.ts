@@ -1,7 +1,7 @@
 import { LeaseBusyError } from '../errors/lease-busy.error.js';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
-import { StoreError, type AcquireRequest, type Busy, type Granted } from '../stores/lease-store.js';
+import { StoreError, type AcquireRequest, type Busy, type Granted, type Queued, type WaitPlace } from '../stores/lease-store.js';
 import { backoffMs, jittered } from './backoff.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { EngineParts } from './engine-parts.js';
@@ -14,7 +14,9 @@ import { Validity, type Stamp } from './validity.js';
 const FIRST_POLL_MS = 20;
 const LAST_POLL_MS = 250;
 
-type Outcome = Lease | Busy | StoreError;
+type Outcome = Lease | Busy | Queued | StoreError;
+/** Rejects when the caller's signal aborts. */
+type Aborted = Promise<never> | undefined;
 
 /** One call of `acquire`: its tries, its wait, and what is to be taken back when it gives up. */
 export class Acquisition {
@@ -23,6 +25,12 @@ export class Acquisition {
   private readonly request: AcquireRequest;
   /** Requests that were given up, or may be: each may yet be carried out. */
   private readonly uncertain = new Set<Promise<unknown>>();
+  private ticket: number | undefined;
+  /** The place taken, or asked for, in the line of the store. */
+  private place: WaitPlace | undefined;
+  private inLine = false;
+  private undone = false;
+  private full = false;
   private busyTries = 0;
   private failedTries = 0;
 
@@ -49,24 +57,70 @@ export class Acquisition {
   async once(): Promise<Lease | Busy> {
     const outcome = await this.interruptible((aborted) => this.attempt(this.limitMs, aborted));
     if (outcome instanceof StoreError) throw this.giveUp(outcome);
-    return outcome;
+    return outcome as Lease | Busy;
   }
 
-  /** Tries until it is ours, the wait is over, or the signal aborts. */
+  /** One try of a call that may not wait, since too many do. */
+  onceInFullLine(): Promise<Lease | Busy> {
+    this.full = true;
+    return this.once();
+  }
+
+  /** Tries until it is ours, the wait is over, or the signal aborts: in the store's line where it keeps one, else by looking again. */
   async wait(): Promise<Lease | Busy> {
-    return this.interruptible(async (aborted) => {
+    const inLine = this.engine.store.capabilities.wakeUp === 'push';
+    return this.interruptible((aborted) => (inLine ? this.waitInLine(aborted) : this.poll(aborted)));
+  }
+
+  private async poll(aborted: Aborted): Promise<Lease | Busy> {
+    for (;;) {
+      const outcome = this.ended(await this.attempt(this.nextLimitMs(), aborted));
+      if (outcome.end) return outcome.end;
+      await this.pause(this.delayMs(outcome.goOn), aborted);
+    }
+  }
+
+  private async waitInLine(aborted: Aborted): Promise<Lease | Busy> {
+    const { waiters } = this.engine;
+    if (!waiters.listening) {
+      // Most waits find the lease free; who must wait subscribes first, and then takes a place.
+      const outcome = this.ended(await this.attempt(this.limitMs, aborted));
+      if (outcome.end) return outcome.end;
+      await this.unless(aborted, this.leftMs(), waiters.listen());
+    }
+    const { holderId } = this.request;
+    const waiter = waiters.join(this.key, holderId);
+    try {
       for (;;) {
-        const outcome = await this.attempt(this.nextLimitMs(), aborted);
-        if (outcome instanceof Lease) return outcome;
-        const fatal = outcome instanceof StoreError && outcome.kind !== 'transient';
-        if (fatal || this.leftMs() <= 0) {
-          if (outcome instanceof StoreError) throw this.giveUp(outcome);
-          this.undo();
-          return outcome;
+        const outcome = this.ended(await this.attempt(this.nextLimitMs(), aborted, true));
+        if (outcome.end) return outcome.end;
+        const { goOn } = outcome;
+        if (goOn instanceof StoreError) {
+          await this.unless(aborted, this.delayMs(goOn), waiter.turn());
+          continue;
         }
-        await this.pause(this.delayMs(outcome), aborted);
+        waiters.busy(this.key, goOn.remainingMs);
+        await this.unless(aborted, this.leftMs(), waiter.turn());
+        if (this.leftMs() <= 0) return this.gaveUp(goOn);
       }
-    });
+    } finally {
+      waiters.leave(waiter);
+    }
+  }
+
+  /** Whether an outcome ends the wait. */
+  private ended(outcome: Outcome): { end: Lease | Busy } | { end?: never; goOn: Busy | Queued | StoreError } {
+    if (outcome instanceof Lease) return { end: outcome };
+    const fatal = outcome instanceof StoreError && outcome.kind !== 'transient';
+    this.full = this.inLine && 'kind' in outcome && outcome.kind === 'busy';
+    if (!fatal && !this.full && this.leftMs() > 0) return { goOn: outcome };
+    if (outcome instanceof StoreError) throw this.giveUp(outcome);
+    return { end: this.gaveUp(outcome) };
+  }
+
+  private gaveUp(outcome: Busy | Queued): Busy {
+    if (!this.full) this.undo();
+    return { ...outcome, kind: 'busy' };
   }
 
   waitedMs(): number {
@@ -83,16 +137,19 @@ export class Acquisition {
     return first ? this.limitMs : Math.min(this.limitMs, Math.max(this.leftMs(), 50));
   }
 
-  private delayMs(outcome: Busy | StoreError): number {
+  private delayMs(outcome: Busy | Queued | StoreError): number {
     if (outcome instanceof StoreError) return Math.min(this.leftMs(), backoffMs(this.failedTries++, 50, 1000));
     const poll = backoffMs(this.busyTries++, FIRST_POLL_MS, LAST_POLL_MS);
     return Math.max(0, Math.min(this.leftMs(), poll, outcome.remainingMs + jittered(5)));
   }
 
-  private async attempt(limitMs: number, aborted: Promise<never> | undefined): Promise<Outcome> {
+  private async attempt(limitMs: number, aborted: Aborted, inLine = false): Promise<Outcome> {
     const { engine } = this;
+    this.inLine = inLine;
+    if (inLine) this.place = this.placeInLine();
+    const request = inLine ? { ...this.request, wait: this.place } : this.request;
     const sent = engine.stamper.stamp();
-    const call = engine.outside(() => engine.store.acquire(this.request));
+    const call = engine.outside(() => engine.store.acquire(request));
     this.uncertain.add(call);
     try {
       const answer = withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
@@ -100,13 +157,20 @@ export class Acquisition {
       this.uncertain.delete(call);
       if (reply.serverTimeMs !== undefined) engine.serverTime.saw(reply.serverTimeMs, sent.mono);
       engine.floors.saw(this.key, reply.fencingToken);
-      return reply.kind === 'busy' ? reply : this.granted(reply, sent);
+      if (reply.kind === 'queued') this.ticket = reply.ticket;
+      return reply.kind === 'granted' ? this.granted(reply, sent) : reply;
     } catch (error) {
       if (this.options.signal?.aborted) throw this.options.signal.reason;
       const reason = toStoreError(error);
       if (reason.kind !== 'transient') this.uncertain.delete(call);
       return reason;
     }
+  }
+
+  private placeInLine(): WaitPlace {
+    const { process } = this.engine.waiters;
+    const claimMs = Math.min(this.options.ttlMs, Math.max(1000, 2 * this.engine.defaults.commandTimeoutMs));
+    return { process, ticket: this.ticket, claimMs, maxQueue: this.engine.maxQueue ?? 0 };
   }
 
   /** An answer that came when the lease was as good as over is no lease. */
@@ -118,7 +182,8 @@ export class Acquisition {
     }
     const { key, holderId, holderTag } = request;
     const { fencingToken, ttlMs } = reply;
-    const uncertain = this.pending();
+    const pending = this.pending();
+    const uncertain = pending && { pending, wait: this.place };
     return engine.hold({ key, holderId, holderTag, fencingToken, ttlMs, sent, maxHoldMs: options.maxHoldMs, uncertain }, this.waitedMs());
   }
 
@@ -134,12 +199,13 @@ export class Acquisition {
     return new LeaseUnavailableError(key, `${error.message.replace(/\.?$/, '.')}${remedy}`, { cause });
   }
 
-  /** Takes back what a request without a timely answer may have left, or may yet leave. */
+  /** Takes back what a request without a timely answer may have left, or may yet leave, and the place in the line. */
   private undo(): void {
     const pending = this.pending();
-    if (pending === undefined) return;
-    const { key, holderId, ttlMs } = this.request;
-    this.engine.undoer.undo({ key, holderId, ttlMs, limitMs: this.limitMs, pending });
+    if (this.undone || (pending === undefined && this.place === undefined)) return;
+    this.undone = true;
+    const { key, holderId, holderTag, ttlMs } = this.request;
+    this.engine.undoer.undo({ key, holderId, holderTag, wait: this.place, ttlMs, limitMs: this.limitMs, pending });
   }
 
   private pending(): Promise<unknown> | undefined {
@@ -147,7 +213,7 @@ export class Acquisition {
   }
 
   /** Runs `fn` with a promise that rejects when the caller's signal aborts; what is under way then is taken back. */
-  private async interruptible<T>(fn: (aborted: Promise<never> | undefined) => Promise<T>): Promise<T> {
+  private async interruptible<T>(fn: (aborted: Aborted) => Promise<T>): Promise<T> {
     const { signal } = this.options;
     if (signal === undefined) return fn(undefined);
     signal.throwIfAborted();
@@ -168,14 +234,19 @@ export class Acquisition {
     }
   }
 
-  private async pause(ms: number, aborted: Promise<never> | undefined): Promise<void> {
+  private pause(ms: number, aborted: Aborted): Promise<void> {
+    return this.unless(aborted, ms, new Promise(() => undefined));
+  }
+
+  /** Resolves with `event`, or after `ms` at the latest; rejects when the caller's signal aborts. */
+  private async unless(aborted: Aborted, ms: number, event: Promise<void>): Promise<void> {
     let cancel = (): void => undefined;
     const slept = new Promise<void>((resolve) => {
-      const timer = this.engine.clock.setTimer(resolve, ms);
+      const timer = this.engine.clock.setTimer(resolve, Math.max(0, ms));
       cancel = () => timer.cancel();
     });
     try {
-      await (aborted ? Promise.race([slept, aborted]) : slept);
+      await Promise.race(aborted ? [event, slept, aborted] : [event, slept]);
     } finally {
       cancel();
     }
@@ -184,6 +255,7 @@ export class Acquisition {
   /** What a caller is told who may not wait any longer. */
   busyError(busy: Busy): LeaseBusyError {
     const { remainingMs, holder, holderTag, fencingToken } = busy;
-    return new LeaseBusyError(this.key, { retryAfterMs: Math.max(1, Math.ceil(remainingMs)), holder, holderTag, fencingToken });
+    const detail = this.full ? 'as many calls as maxQueue allows already wait for it' : undefined;
+    return new LeaseBusyError(this.key, { retryAfterMs: Math.max(1, Math.ceil(remainingMs)), holder, holderTag, fencingToken, detail });
   }
 }

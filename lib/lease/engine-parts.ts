@@ -7,6 +7,7 @@ import type { LeaseDefaults } from './lease-options.js';
 import type { Lease } from './lease.js';
 import type { ServerTime } from './server-time.js';
 import type { Undoer } from './undo.js';
+import type { Waiters } from './waiters.js';
 import type { Stamper } from './validity.js';
 
 /** What the parts of the engine ask of the whole. */
@@ -20,8 +21,11 @@ export interface EngineParts {
   readonly stamper: Stamper;
   readonly serverTime: ServerTime;
   readonly undoer: Undoer;
+  readonly waiters: Waiters;
+  /** With so many in the line for a key a further one is busy at once. */
+  readonly maxQueue: number | undefined;
   /** A grant becomes a lease that is kept alive. */
   hold(granted: GrantedLease, waitedMs: number): Lease;
   /** Runs a call to the store outside the async context of the caller, which must not live on in connections and timers. */
-  outside<T>(call: () => Promise<T>): Promise<T>;
+  outside<T>(call: () => T): T;
 }

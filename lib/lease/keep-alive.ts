@@ -141,7 +141,8 @@ export class KeepAlive {
     const { store, clock, stamper, commandTimeoutMs } = this.options;
     const batch = new RenewalBatch(cores, stamper.stamp());
     const giveUp = (core: LeaseCore): number => {
-      const limit = callLimitMs(core.ttlMs, commandTimeoutMs);
+      // A longer ttl that is only asked for yet gives no time to wait for the answer.
+      const limit = callLimitMs(Math.min(core.ttlMs, core.standingTtlMs), commandTimeoutMs);
       const soft = Math.max(0, core.softInMs());
       return soft < limit ? Math.ceil(soft) : limit;
     };

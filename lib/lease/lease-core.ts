@@ -1,6 +1,6 @@
 import { LeaseLostError, type LeaseLostReason } from '../errors/lease-lost.error.js';
 import type { LeaseEvents } from '../events/lease-events.js';
-import type { RenewResult, StoreError } from '../stores/lease-store.js';
+import type { RenewResult, StoreError, WaitPlace } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { LossNotice } from './loss-notice.js';
 import { Validity, type Stamp } from './validity.js';
@@ -38,7 +38,13 @@ export interface GrantedLease {
   readonly sent: Stamp;
   readonly maxHoldMs: number | undefined;
   /** Tries to acquire it that were never answered. */
-  readonly uncertain?: Promise<unknown> | undefined;
+  readonly uncertain?: Uncertain | undefined;
+}
+
+/** Requests that may yet be carried out, and the place in the line that they may take. */
+export interface Uncertain {
+  readonly pending: Promise<unknown>;
+  readonly wait: WaitPlace | undefined;
 }
 
 /** The state machine of one lease: the one object that owns both renewing and losing. */
@@ -47,12 +53,14 @@ export class LeaseCore {
   readonly holderId: string;
   readonly holderTag: string;
   readonly fencingToken: number;
-  readonly uncertain: Promise<unknown> | undefined;
+  readonly uncertain: Uncertain | undefined;
   readonly notice = new LossNotice(this);
   /** The ttl that renewals ask for. */
   ttlMs: number;
   /** The longest that was granted: how long the key may live without us. */
   longestTtlMs: number;
+  /** What the last confirmed request asked for: how little time there may be. */
+  standingTtlMs: number;
   /** Renewals in a row that were not answered. */
   failures = 0;
   /** When the keep-alive looks at this lease next; kept by the keep-alive. */
@@ -76,6 +84,7 @@ export class LeaseCore {
     this.uncertain = granted.uncertain;
     this.ttlMs = granted.ttlMs;
     this.longestTtlMs = granted.ttlMs;
+    this.standingTtlMs = granted.ttlMs;
     this.validity = new Validity(host.clock, granted.sent, granted.ttlMs);
     this.acquiredAt = granted.sent.mono;
     this.endsAt = granted.maxHoldMs === undefined ? Infinity : granted.sent.mono + granted.maxHoldMs;
@@ -186,6 +195,7 @@ export class LeaseCore {
   private renewed(sent: Stamp, ttlMs: number): void {
     this.validity.confirm(sent, ttlMs);
     this.longestTtlMs = Math.max(this.longestTtlMs, ttlMs);
+    this.standingTtlMs = ttlMs;
     this.failures = 0;
     if (this.state === 'jeopardy') this.state = 'held';
     this.check();

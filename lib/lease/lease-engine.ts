@@ -1,5 +1,4 @@
 import { AsyncResource } from 'node:async_hooks';
-import { LeaseBusyError } from '../errors/lease-busy.error.js';
 import { LeaseKeyError } from '../errors/lease-key.error.js';
 import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { LeaseEvents } from '../events/lease-events.js';
@@ -17,6 +16,7 @@ import { ServerTime } from './server-time.js';
 import { toStoreError, withTimeLimit } from './time-limit.js';
 import { Undoer } from './undo.js';
 import { Stamper } from './validity.js';
+import { Waiters } from './waiters.js';
 
 export interface LeaseEngineOptions {
   readonly store: LeaseStore;
@@ -25,7 +25,7 @@ export interface LeaseEngineOptions {
   readonly defaults: LeaseDefaults;
   /** How this process describes itself to operators. */
   readonly holder: string;
-  /** Waiters of one key in this process beyond which a further one is busy at once. */
+  /** Waiters of one key (in the store's line, or in this process where it is polled) beyond which a further one is busy at once. */
   readonly maxQueue?: number | undefined;
 }
 
@@ -40,6 +40,8 @@ export class LeaseEngine implements LeaseHost, EngineParts {
   readonly stamper: Stamper;
   readonly serverTime: ServerTime;
   readonly undoer: Undoer;
+  readonly waiters: Waiters;
+  readonly maxQueue: number | undefined;
   /** Granted, and neither released nor lost. */
   readonly active = new Set<Lease>();
 
@@ -49,19 +51,21 @@ export class LeaseEngine implements LeaseHost, EngineParts {
   private readonly waiting = new Map<string, number>();
   private readonly context = new AsyncResource('LeaseEngine');
 
-  constructor(private readonly options: LeaseEngineOptions) {
-    const { store, clock, events, defaults, holder } = options;
+  constructor(options: LeaseEngineOptions) {
+    const { store, clock, events, defaults, holder, maxQueue } = options;
     this.store = store;
     this.clock = clock;
     this.events = events;
     this.defaults = defaults;
     this.holder = holder;
+    this.maxQueue = maxQueue;
     this.stamper = new Stamper(clock);
     this.serverTime = new ServerTime(
       () => clock.monotonic(),
       (byMs) => events.emit({ type: 'server-clock-back', byMs }),
     );
     this.undoer = new Undoer(store, clock);
+    this.waiters = new Waiters(this);
     this.releaser = new Releaser(this);
     this.keepAlive = new KeepAlive({
       store,
@@ -80,7 +84,7 @@ export class LeaseEngine implements LeaseHost, EngineParts {
   async acquire(key: string, options: ResolvedAcquireOptions): Promise<Lease> {
     checkKey(key);
     const acquisition = new Acquisition(this, key, options);
-    const outcome = options.waitMs > 0 ? await this.waitInLine(key, acquisition) : await acquisition.once();
+    const outcome = options.waitMs > 0 ? await this.wait(key, acquisition) : await acquisition.once();
     if (outcome instanceof Lease) return outcome;
     this.tellBusy(key, outcome, acquisition.waitedMs());
     throw acquisition.busyError(outcome);
@@ -112,6 +116,7 @@ export class LeaseEngine implements LeaseHost, EngineParts {
   async close(): Promise<void> {
     this.keepAlive.close();
     this.undoer.close();
+    this.waiters.close();
     await Promise.resolve();
   }
 
@@ -142,22 +147,15 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     if (lease) this.active.delete(lease);
   }
 
-  outside<T>(call: () => Promise<T>): Promise<T> {
+  outside<T>(call: () => T): T {
     return this.context.runInAsyncScope(call);
   }
 
-  private async waitInLine(key: string, acquisition: Acquisition): Promise<Lease | Busy> {
+  /** Counts those that wait, since a store that is polled keeps no line that could be too long. */
+  private async wait(key: string, acquisition: Acquisition): Promise<Lease | Busy> {
     const ahead = this.waiting.get(key) ?? 0;
-    if (ahead >= (this.options.maxQueue ?? Infinity)) {
-      const outcome = await acquisition.once();
-      if (outcome instanceof Lease) return outcome;
-      this.tellBusy(key, outcome, acquisition.waitedMs());
-      throw new LeaseBusyError(key, {
-        ...outcome,
-        retryAfterMs: outcome.remainingMs,
-        detail: `${String(ahead)} calls already wait for it (maxQueue)`,
-      });
-    }
+    const tooMany = this.store.capabilities.wakeUp === 'poll' && ahead >= (this.maxQueue ?? Infinity);
+    if (tooMany) return acquisition.onceInFullLine();
     this.waiting.set(key, ahead + 1);
     try {
       return await acquisition.wait();

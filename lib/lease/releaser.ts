@@ -26,22 +26,23 @@ export class Releaser {
 
   private async release(core: LeaseCore): Promise<boolean> {
     const { engine } = this;
-    const { key, holderId, fencingToken } = core;
+    const { key, holderId, holderTag, fencingToken } = core;
     core.check();
     const lost = core.lost !== undefined;
     core.release();
     const limitMs = Math.min(callLimitMs(core.ttlMs, engine.defaults.commandTimeoutMs), LONGEST_WAIT_MS);
+    const left = { key, holderId, holderTag, ttlMs: core.longestTtlMs, limitMs };
     const call = engine.outside(() => engine.store.release({ key, holderId, fencingToken }));
     try {
       const { kind } = await withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
       // An earlier try to acquire that was never answered may yet be carried out.
-      if (core.uncertain) engine.undoer.undo({ key, holderId, ttlMs: core.longestTtlMs, limitMs, pending: core.uncertain });
+      if (core.uncertain) engine.undoer.undo({ ...left, ...core.uncertain });
       if (kind === 'not-held' && !lost) this.tellFailed(core, 'the store did not hold it for us any more', undefined);
       if (kind === 'released' && !lost) this.tellReleased(core);
       return kind === 'released';
     } catch (error) {
       if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
-      engine.undoer.undo({ key, holderId, ttlMs: core.longestTtlMs, limitMs, pending: call });
+      engine.undoer.undo({ ...left, pending: call });
       return false;
     }
   }

@@ -1,4 +1,4 @@
-import type { LeaseStore } from '../stores/lease-store.js';
+import type { LeaseStore, WaitPlace } from '../stores/lease-store.js';
 import type { Clock, ClockTimer } from '../time/clock.js';
 import { backoffMs } from './backoff.js';
 import { withTimeLimit } from './time-limit.js';
@@ -7,6 +7,9 @@ import { withTimeLimit } from './time-limit.js';
 export interface Leftover {
   readonly key: string;
   readonly holderId: string;
+  readonly holderTag: string;
+  /** The place in the line that it took, or may take. */
+  readonly wait?: WaitPlace | undefined;
   /** From now on; after it the key is gone by itself. */
   readonly ttlMs: number;
   /** Longest time one try may take. */
@@ -91,8 +94,9 @@ export class Undoer {
 
   private async attempt(entry: Entry): Promise<boolean> {
     const final = entry.requestOver;
+    const { key, holderId, holderTag, wait } = entry;
     try {
-      const call = this.store.leave({ key: entry.key, holderId: entry.holderId });
+      const call = this.store.leave({ key, holderId, holderTag, wait });
       await withTimeLimit(this.clock, entry.limitMs, call, () => this.store.unanswered?.());
       this.entries.delete(entry);
       // Until the request itself is over it may still be carried out: to the end of the queue with it.

@@ -10,10 +10,12 @@ export interface LeaseStore {
   readonly instants?: InstantStore;
   /**
    * One try to get the lease. Idempotent by `holderId`: asked again by the same holder it gives the same token and the full ttl
-   * again. A try that fails changes nothing, the fence included.
+   * again. A try that fails changes nothing, the fence included. With `wait` it takes a place in the line where the lease is
+   * busy; asked again it keeps that place, and it claims a lease that was offered. Nobody takes a free lease past the line: a
+   * try that finds live waiters in front offers it to the first of them.
    * @throws StoreError
    */
-  acquire(request: AcquireRequest): Promise<Granted | Busy>;
+  acquire(request: AcquireRequest): Promise<Granted | Busy | Queued>;
   /**
    * Extends leases, in one round trip where it can; one answer for each request, in order, and the failure of one concerns
    * that one only (`unknown`). Never creates a lease, never shortens one, and heals a missing or lower fence.
@@ -21,8 +23,16 @@ export interface LeaseStore {
   renew(requests: readonly RenewRequest[]): Promise<RenewResult[]>;
   /** Ends the lease if `holderId` still holds it. Safe to repeat: a repeated release never touches the next holder. */
   release(request: ReleaseRequest): Promise<ReleaseResult>;
-  /** Undoes an acquire whose answer was not waited for: whatever `holderId` holds of the key is gone afterwards. Safe to repeat. */
+  /**
+   * Undoes an acquire whose answer was not waited for, and ends a wait: whatever `holderId` holds of the key, its place in the
+   * line and an offer included, is gone afterwards; an offer is passed on. Safe to repeat.
+   */
   leave(request: LeaveRequest): Promise<void>;
+  /**
+   * Says that a process still waits, for each key it waits for: within 10 s of the last word, or its waiters are passed over.
+   * One answer for each request, in order. Where `wakeUp` is `poll` there is nothing to say, and it is never called.
+   */
+  attend(requests: readonly AttendRequest[]): Promise<Attended[]>;
   /** What is known of the key now, or `undefined` when it is free. Never answered from a replica. */
   inspect(key: string): Promise<LeaseRecord | undefined>;
   /** Ends the lease whoever holds it, keeping the fence, so that the next token is higher. `undefined` when it was free. */
@@ -31,8 +41,8 @@ export interface LeaseStore {
   ping(): Promise<void>;
   /** Told when a call was given up for want of an answer, so that a store may drop a connection that is half open. */
   unanswered?(): void;
-  /** Hand-over notices for this process; a store whose wake-up is `poll` never calls the listener. */
-  onWake(listener: (wake: Wake) => void): StoreSubscription;
+  /** Hand-over notices for the process of that name; a store whose wake-up is `poll` never calls the listener. */
+  onWake(process: string, listener: (wake: Wake) => void): StoreSubscription;
   /** Ends what the store has opened itself, and nothing that was handed to it. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -64,6 +74,20 @@ export interface AcquireRequest {
   readonly ttlMs: number;
   /** The token granted must be higher than this. A value more than a day ahead of the store's clock is refused (`floor`). */
   readonly floor?: number;
+  /** Take a place in the line where it is busy. Only where the store's `wakeUp` is `push`. */
+  readonly wait?: WaitPlace;
+}
+
+/** A place in the line for a lease. */
+export interface WaitPlace {
+  /** The process that waits: the name it listens under (`onWake`), with one liveness for all its waiters. */
+  readonly process: string;
+  /** The place that an earlier answer gave, kept through whatever the store has forgotten since. */
+  readonly ticket?: number | undefined;
+  /** How long an offer of the lease stands, in milliseconds, before it goes to somebody else. */
+  readonly claimMs: number;
+  /** With so many in the line already the answer is `busy`; 0 for any number. */
+  readonly maxQueue: number;
 }
 
 /** The lease is ours. */
@@ -88,6 +112,27 @@ export interface Busy {
 }
 
 /** One lease to be extended. */
+/** Busy, and we are in the line. Also the answer while the lease is offered to somebody else. */
+export interface Queued extends Omit<Busy, 'kind'> {
+  readonly kind: 'queued';
+  /** The place: those with a lower one come first. */
+  readonly ticket: number;
+}
+
+export interface AttendRequest {
+  readonly key: string;
+  readonly process: string;
+}
+
+/** `forgotten`: the line does not know this process (any more); its waiters take their places again by asking with their tickets. */
+export interface Attended {
+  readonly kind: 'kept' | 'forgotten';
+  /** Until the lease runs out if nobody renews it; 0 when it is free. */
+  readonly remainingMs: number;
+  /** The waiter of this process to whom the lease is offered, where the notice was lost. */
+  readonly offered?: string | undefined;
+}
+
 export interface RenewRequest {
   readonly key: string;
   readonly holderId: string;
@@ -119,6 +164,9 @@ export interface ReleaseResult {
 export interface LeaveRequest {
   readonly key: string;
   readonly holderId: string;
+  readonly holderTag: string;
+  /** As in the request that took the place in the line, where one did. */
+  readonly wait?: WaitPlace | undefined;
 }
 
 /** What an operator may know of a key; the holder's secret id is not in it. */
@@ -136,14 +184,12 @@ export interface LeaseRecord {
   readonly waiters: number;
 }
 
-/** A notice that the lease of `key` is offered to the waiter `holderId` of this process. */
-export interface Wake {
-  readonly key: string;
-  readonly holderId: string;
-}
+/** `offer`: a lease is offered to the waiter `holderId` of this process. `again`: notices may have been missed, so everybody should ask once. */
+export type Wake = { readonly kind: 'offer'; readonly holderId: string } | { readonly kind: 'again' };
 
-/** What {@link LeaseStore.onWake} gives back. */
 export interface StoreSubscription {
+  /** Resolves when notices arrive from now on; pending as long as they cannot. Never rejects. */
+  readonly ready: Promise<void>;
   unsubscribe(): void;
 }
 

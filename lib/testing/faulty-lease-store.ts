@@ -1,11 +1,14 @@
 import type { BeginRequest, FinishRequest, InstantStore } from '../stores/instant-store.js';
 import type {
   AcquireRequest,
+  Attended,
+  AttendRequest,
   Busy,
   Granted,
   LeaseRecord,
   LeaseStore,
   LeaveRequest,
+  Queued,
   ReleaseRequest,
   ReleaseResult,
   RenewRequest,
@@ -23,6 +26,7 @@ export interface StoreCalls {
   renew: readonly RenewRequest[];
   release: ReleaseRequest;
   leave: LeaveRequest;
+  attend: readonly AttendRequest[];
   inspect: string;
   forceRelease: string;
   ping: undefined;
@@ -113,7 +117,7 @@ export class FaultyLeaseStore implements LeaseStore {
     return [...((this.recorded.get(verb) ?? []) as StoreCalls[V][])];
   }
 
-  acquire(request: AcquireRequest): Promise<Granted | Busy> {
+  acquire(request: AcquireRequest): Promise<Granted | Busy | Queued> {
     return this.run('acquire', request, () => this.inner.acquire(request));
   }
 
@@ -145,8 +149,12 @@ export class FaultyLeaseStore implements LeaseStore {
     this.inner.unanswered?.();
   }
 
-  onWake(listener: (wake: Wake) => void): StoreSubscription {
-    return this.inner.onWake(listener);
+  attend(requests: readonly AttendRequest[]): Promise<Attended[]> {
+    return this.run('attend', requests, () => this.inner.attend(requests));
+  }
+
+  onWake(process: string, listener: (wake: Wake) => void): StoreSubscription {
+    return this.inner.onWake(process, listener);
   }
 
   close(): Promise<void> {

@@ -4,6 +4,7 @@ import { clockContract } from './suite/clock.contract.js';
 import type { Features, MakeHarness, StoreHarness } from './suite/harness.js';
 import { instantsContract } from './suite/instants.contract.js';
 import { keysContract } from './suite/keys.contract.js';
+import { lineContract } from './suite/line.contract.js';
 import { modelContract } from './suite/model.contract.js';
 import { operatorContract } from './suite/operator.contract.js';
 import { releaseContract } from './suite/release.contract.js';
@@ -44,6 +45,7 @@ export function describeLeaseStore(name: string, makeHarness: MakeHarness, featu
     keysContract(harness, features);
     strangeDataContract(harness, features);
     modelContract(harness, features);
+    if (features.line !== false) lineContract(harness, features);
     if (features.instants !== false) instantsContract(harness, features);
   });
 }

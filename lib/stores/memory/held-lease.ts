@@ -2,6 +2,7 @@ import type { Expiring } from './expiring-map.js';
 
 /** A lease as it is kept; replaced as a whole, never changed. */
 export interface HeldLease extends Expiring {
+  readonly state: 'held' | 'reserved' | 'cooldown';
   /** Empty in a cooldown: nobody's. */
   readonly holderId: string;
   readonly holderTag: string;

@@ -3,21 +3,26 @@ import { SystemClock } from '../../time/system-clock.js';
 import type { InstantStore } from '../instant-store.js';
 import type {
   AcquireRequest,
+  Attended,
+  AttendRequest,
   Busy,
   Granted,
   LeaseRecord,
   LeaseStore,
   LeaveRequest,
+  Queued,
   ReleaseRequest,
   ReleaseResult,
   RenewRequest,
   RenewResult,
   StoreCapabilities,
   StoreSubscription,
+  Wake,
 } from '../lease-store.js';
 import { ExpiringMap } from './expiring-map.js';
 import type { HeldLease } from './held-lease.js';
 import { fenceRules, type Fence } from './memory-fence.js';
+import { MemoryLines } from './memory-lines.js';
 import { MemoryInstants } from './memory-instants.js';
 
 /** How a `MemoryLeaseStore` is set up. */
@@ -34,27 +39,45 @@ export interface MemoryLeaseStoreOptions {
  * then rivals as replicas would be. Everything is forgotten with the process.
  */
 export class MemoryLeaseStore implements LeaseStore {
-  readonly capabilities: StoreCapabilities = { name: 'memory', shared: false, clock: 'process', wakeUp: 'poll', fifo: false };
+  readonly capabilities: StoreCapabilities = { name: 'memory', shared: false, clock: 'process', wakeUp: 'push', fifo: true };
   readonly instants: InstantStore;
   protected readonly leases = new ExpiringMap<HeldLease>();
   protected readonly fences = new ExpiringMap<Fence>();
+  private readonly lines: MemoryLines;
   private readonly clock: Clock;
   private readonly fenceRetentionMs: number;
 
   constructor(options: MemoryLeaseStoreOptions = {}) {
     this.clock = options.clock ?? new SystemClock();
     this.fenceRetentionMs = options.fenceRetention ?? fenceRules.defaultRetentionMs;
+    this.lines = new MemoryLines({
+      held: (key, now) => this.leases.get(key, now),
+      put: (key, lease, now) => this.leases.set(key, lease, now),
+      lastToken: (key, now) => this.fences.get(key, now)?.token ?? 0,
+    });
     this.instants = new MemoryInstants({
       now: () => this.clock.wall(),
       held: (key, now) => this.leases.get(key, now),
-      grant: (request, now) => (this.take(request, now) as Granted).fencingToken,
+      grant: (request, now) => {
+        const lease = this.leases.get(request.key, now);
+        return (lease ? this.again(request, lease, now) : this.grant(request, now)).fencingToken;
+      },
       end: ({ key, holderId, fencingToken }, cooldownMs, now) => this.end(key, holderId, fencingToken, cooldownMs, now),
       remainingMs,
     });
   }
 
-  acquire(request: AcquireRequest): Promise<Granted | Busy> {
-    return atOnce(() => this.take(request, this.clock.wall()));
+  acquire(request: AcquireRequest): Promise<Granted | Busy | Queued> {
+    return atOnce(() => {
+      const now = this.clock.wall();
+      const { key } = request;
+      const lease = this.leases.get(key, now) ?? this.lines.turn(request, now);
+      if (lease === undefined) return this.grant(request, now);
+      if (lease.holderId !== request.holderId) return this.refuse(request, lease, now);
+      if (lease.state === 'held') return this.again(request, lease, now);
+      this.lines.claimed(key);
+      return this.grant(request, now);
+    });
   }
 
   renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
@@ -67,8 +90,14 @@ export class MemoryLeaseStore implements LeaseStore {
 
   leave({ key, holderId }: LeaveRequest): Promise<void> {
     return atOnce(() => {
-      if (this.heldBy(key, holderId, this.clock.wall())) this.leases.delete(key);
+      const now = this.clock.wall();
+      this.lines.leave(key, holderId);
+      if (this.heldBy(key, holderId, now)) this.free(key, now);
     });
+  }
+
+  attend(requests: readonly AttendRequest[]): Promise<Attended[]> {
+    return atOnce(() => requests.map((request) => this.lines.attend(request, this.clock.wall())));
   }
 
   inspect(key: string): Promise<LeaseRecord | undefined> {
@@ -83,7 +112,7 @@ export class MemoryLeaseStore implements LeaseStore {
       const record = this.record(key, now);
       // Also when the fence was lost meanwhile: the next token must be higher.
       this.raiseFence(key, lease, lease.fencingToken, now);
-      this.leases.delete(key);
+      this.free(key, now);
       return record;
     });
   }
@@ -92,9 +121,8 @@ export class MemoryLeaseStore implements LeaseStore {
     return Promise.resolve();
   }
 
-  /** Waiters of this store poll: the listener is never called. */
-  onWake(): StoreSubscription {
-    return { unsubscribe: () => undefined };
+  onWake(process: string, listener: (wake: Wake) => void): StoreSubscription {
+    return { ready: Promise.resolve(), unsubscribe: this.lines.listen(process, listener) };
   }
 
   /** Nothing was opened. The leases stay: another application may share this store. */
@@ -102,12 +130,29 @@ export class MemoryLeaseStore implements LeaseStore {
     return Promise.resolve();
   }
 
-  private take(request: AcquireRequest, now: number): Granted | Busy {
-    const lease = this.leases.get(request.key, now);
-    if (lease === undefined) return this.grant(request, now);
-    if (lease.holderId !== request.holderId) return busy(lease, now);
-    this.keep(request.key, lease, request.ttlMs, lease.fencingToken, now);
-    return granted(lease.fencingToken, request.ttlMs, now);
+  /** Asked again by its holder: the same token, and the full ttl. */
+  private again({ key, ttlMs }: AcquireRequest, lease: HeldLease, now: number): Granted {
+    this.keep(key, lease, ttlMs, lease.fencingToken, now);
+    return granted(lease.fencingToken, ttlMs, now);
+  }
+
+  private grant(request: AcquireRequest, now: number): Granted {
+    const { key, holderId, holderTag, holder, ttlMs, floor } = request;
+    const fencingToken = fenceRules.next(key, this.fences.get(key, now)?.token ?? 0, floor, now);
+    const lease: HeldLease = { state: 'held', holderId, holderTag, holder, fencingToken, ttlMs, since: now, expiresAt: now + ttlMs };
+    this.leases.set(key, lease, now);
+    this.raiseFence(key, lease, fencingToken, now);
+    return granted(fencingToken, ttlMs, now);
+  }
+
+  private refuse(request: AcquireRequest, lease: HeldLease, now: number): Busy | Queued {
+    const place = this.lines.enter(request, now);
+    return place ? { ...busy(lease, now), kind: 'queued', ticket: place.ticket } : busy(lease, now);
+  }
+
+  private free(key: string, now: number): void {
+    this.leases.delete(key);
+    this.lines.free(key, now);
   }
 
   /** `cooldownMs`: how long the key stays taken, by nobody. */
@@ -115,25 +160,16 @@ export class MemoryLeaseStore implements LeaseStore {
     const lease = this.heldBy(key, holderId, now);
     if (lease === undefined) return false;
     this.raiseFence(key, lease, fencingToken, now);
-    if (cooldownMs > 0) this.leases.set(key, { ...lease, holderId: '', ttlMs: cooldownMs, expiresAt: now + cooldownMs }, now);
-    else this.leases.delete(key);
+    if (cooldownMs === 0) this.free(key, now);
+    else this.leases.set(key, { ...lease, state: 'cooldown', holderId: '', ttlMs: cooldownMs, expiresAt: now + cooldownMs }, now);
     return true;
-  }
-
-  private grant(request: AcquireRequest, now: number): Granted {
-    const { key, holderId, holderTag, holder, ttlMs, floor } = request;
-    const fencingToken = fenceRules.next(key, this.fences.get(key, now)?.token ?? 0, floor, now);
-    const lease: HeldLease = { holderId, holderTag, holder, fencingToken, ttlMs, since: now, expiresAt: now + ttlMs };
-    this.leases.set(key, lease, now);
-    this.raiseFence(key, lease, fencingToken, now);
-    return granted(fencingToken, ttlMs, now);
   }
 
   private renewOne({ key, holderId, fencingToken, ttlMs }: RenewRequest): RenewResult {
     const now = this.clock.wall();
     const lease = this.leases.get(key, now);
     if (lease === undefined) return { kind: 'gone' };
-    if (lease.holderId !== holderId) return { kind: 'taken', fencingToken: lease.fencingToken };
+    if (lease.holderId !== holderId || lease.state !== 'held') return { kind: 'taken', fencingToken: lease.fencingToken };
     this.keep(key, lease, ttlMs, fencingToken, now);
     return { kind: 'held', serverTimeMs: now };
   }
@@ -160,9 +196,9 @@ export class MemoryLeaseStore implements LeaseStore {
   private record(key: string, now: number): LeaseRecord | undefined {
     const lease = this.leases.get(key, now);
     if (lease === undefined) return undefined;
-    const { holder, holderTag, fencingToken, since } = lease;
-    const state = lease.holderId === '' ? 'cooldown' : 'held';
-    return { key, state, holder, holderTag, fencingToken, since, remainingMs: remainingMs(lease, now), waiters: 0 };
+    const { state, holder, holderTag, fencingToken, since } = lease;
+    const waiters = this.lines.lengthOf(key);
+    return { key, state, holder, holderTag, fencingToken, since, remainingMs: remainingMs(lease, now), waiters };
   }
 }
 

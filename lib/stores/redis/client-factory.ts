@@ -3,23 +3,23 @@ import { clusterSettings, singleSettings } from './client-settings.js';
 import type { ConnectionPlan } from './connection-option.js';
 import type { RedisClient } from './redis-client.js';
 
-/** Makes the client that is ours, unconnected. A ready client gives a duplicate, since its own connection may be blocked or subscribed. */
-export function makeClient(plan: ConnectionPlan): RedisClient {
+/** Makes a client that is ours, unconnected, with `extra` settings. A ready client gives a duplicate, since its own connection may be blocked or subscribed. */
+export function makeClient(plan: ConnectionPlan, extra: Record<string, unknown> = {}): RedisClient {
   switch (plan.kind) {
     case 'url':
-      return new Redis(plan.url, singleSettings({})) as unknown as RedisClient;
+      return new Redis(plan.url, { ...singleSettings({}), ...extra }) as unknown as RedisClient;
     case 'options':
-      return new Redis({ ...plan.options, ...singleSettings(plan.options as object) } as RedisOptions) as unknown as RedisClient;
+      return new Redis({ ...plan.options, ...singleSettings(plan.options as object), ...extra } as RedisOptions) as unknown as RedisClient;
     case 'cluster': {
-      const options = { ...plan.options, ...clusterSettings(plan.options as object) };
+      const options = { ...plan.options, ...clusterSettings(plan.options as object), ...extra };
       return new Cluster([...plan.nodes], options as ClusterOptions) as unknown as RedisClient;
     }
     case 'client': {
       const { client } = plan;
-      if (client.isCluster) return client.duplicate([], clusterSettings(client.options));
+      if (client.isCluster) return client.duplicate([], { ...clusterSettings(client.options), ...extra });
       // The database selected last; the options only know the first one.
       const db = client.condition?.select;
-      return client.duplicate({ ...singleSettings(client.options), ...(db === undefined ? {} : { db }) });
+      return client.duplicate({ ...singleSettings(client.options), ...extra, ...(db === undefined ? {} : { db }) });
     }
   }
 }

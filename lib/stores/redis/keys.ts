@@ -33,14 +33,20 @@ export class LeaseKeys {
   }
 
   /**
-   * The key of the lease and of its fence.
+   * The key of the lease, of its fence, of the line of its waiters, and of the processes that wait.
    * @throws LeaseKeyError for an empty key
    */
-  of(key: string): readonly [lease: string, fence: string] {
+  of(key: string): readonly [lease: string, fence: string, queue: string, waiters: string] {
     if (key === '') throw new LeaseKeyError('The key of a lease is empty: name what it protects, for example "job:42".', { key });
     const lease = `${this.namespace}:{${escapePart(key)}}`;
-    return [lease, `${lease}:fence`];
+    return [lease, `${lease}:fence`, `${lease}:queue`, `${lease}:waiters`];
   }
+
+  /** Channel on which a process is told that a lease is offered to one of its waiters; completed by the name of the process. */
+  get wakeChannel(): string {
+    return `${this.namespace}:wake:`;
+  }
+
   /**
    * The keys of a scheduled job: its lease, its fence, which instants it has run, and its runs.
    * @throws LeaseKeyError for an empty key

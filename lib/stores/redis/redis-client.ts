@@ -17,6 +17,7 @@ export interface RedisClient {
   evalsha(sha: string, numberOfKeys: number, args: readonly (string | number)[]): Promise<unknown>;
   eval(lua: string, numberOfKeys: number, args: readonly (string | number)[]): Promise<unknown>;
   ping(): Promise<unknown>;
+  subscribe(channel: string): Promise<unknown>;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
   on(event: string, listener: (...args: never[]) => void): unknown;

@@ -28,10 +28,11 @@ export class RedisInstants implements InstantStore {
 
   finish({ key, holderId, fencingToken, outcome, atLeastForMs, lifeMs }: FinishRequest): Promise<FinishReply> {
     return new Promise((resolve, reject) => {
-      const keys = this.keys.ofJob(key).slice(0, 3);
+      const [lease, fence, queue, waiters] = this.keys.of(key);
+      const keys = [lease, fence, this.keys.ofJob(key)[2], queue, waiters];
       const args = [escapePart(holderId), fencingToken, outcome, atLeastForMs, lifeMs];
       const settle = (reply: unknown): void => resolve({ kind: reply === 1 ? 'released' : 'not-held' });
-      this.calls.send(finishScript, this.retention, [{ keys, args, settle, fail: reject }]);
+      this.calls.send(finishScript, [...this.retention, this.keys.wakeChannel], [{ keys, args, settle, fail: reject }]);
     });
   }
 

@@ -4,11 +4,14 @@ import { SystemClock } from '../../time/system-clock.js';
 import type { InstantStore } from '../instant-store.js';
 import type {
   AcquireRequest,
+  Attended,
+  AttendRequest,
   Busy,
   Granted,
   LeaseRecord,
   LeaseStore,
   LeaveRequest,
+  Queued,
   ReleaseRequest,
   ReleaseResult,
   RenewRequest,
@@ -16,14 +19,17 @@ import type {
   StoreCapabilities,
   StoreError,
   StoreSubscription,
+  WaitPlace,
+  Wake,
 } from '../lease-store.js';
 import { RedisConnection } from './connection.js';
-import { DEFAULT_CONNECTION, planConnection, type RedisConnectionOption } from './connection-option.js';
+import { DEFAULT_CONNECTION, planConnection, type ConnectionPlan, type RedisConnectionOption } from './connection-option.js';
 import { escapePart, LeaseKeys } from './keys.js';
 import { RedisInstants } from './redis-instants.js';
-import { readAcquire, readRecord, readRenew } from './replies.js';
+import { readAcquire, readAttended, readRecord, readRenew } from './replies.js';
 import { ScriptCalls, type Asked } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
+import { attendScript } from './scripts/attend.script.js';
 import { forceReleaseScript } from './scripts/force-release.script.js';
 import { inspectScript } from './scripts/inspect.script.js';
 import type { LeaseScript } from './scripts/lease-script.js';
@@ -31,6 +37,7 @@ import { releaseScript } from './scripts/release.script.js';
 import { renewScript } from './scripts/renew.script.js';
 import { toStoreError } from './redis-errors.js';
 import { Turn } from './turn.js';
+import { WakeSubscription } from './wake-subscription.js';
 
 /** How a `RedisLeaseStore` is set up. */
 export interface RedisLeaseStoreOptions {
@@ -59,10 +66,14 @@ const PATIENCE_MS = 5000;
  * @throws LeaseOptionsError for a connection or namespace that cannot be used
  */
 export class RedisLeaseStore implements LeaseStore {
-  readonly capabilities: StoreCapabilities = { name: 'redis', shared: true, clock: 'server', wakeUp: 'poll', fifo: false };
+  readonly capabilities: StoreCapabilities = { name: 'redis', shared: true, clock: 'server', wakeUp: 'push', fifo: true };
   readonly instants: InstantStore;
   private readonly keys: LeaseKeys;
   private readonly retention: readonly number[];
+  /** What scripts that may pass a lease on are given. */
+  private readonly passing: readonly (string | number)[];
+  private readonly plan: ConnectionPlan;
+  private readonly subscriptions = new Set<WakeSubscription>();
   private readonly connection: RedisConnection;
   private readonly calls: ScriptCalls;
   private readonly turn: Turn;
@@ -75,25 +86,26 @@ export class RedisLeaseStore implements LeaseStore {
         `The option "fenceRetention" is ${String(fenceRetentionMs)} ms: it must be whole and longer than zero.`,
       );
     }
-    const plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION);
+    const plan = (this.plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION));
     this.keys = new LeaseKeys(namespace);
     this.retention = [fenceRetentionMs];
+    this.passing = [fenceRetentionMs, this.keys.wakeChannel];
     this.connection = new RedisConnection(plan, clock, patienceMs);
     this.calls = new ScriptCalls(this.connection);
     this.instants = new RedisInstants(this.keys, this.calls, this.retention);
     this.turn = new Turn(
-      (asked) => this.calls.send(releaseScript, this.retention, asked),
-      (asked) => this.calls.send(acquireScript, this.retention, asked),
+      (asked) => this.calls.send(releaseScript, this.passing, asked),
+      (asked) => this.calls.send(acquireScript, this.passing, asked),
     );
   }
 
-  acquire(request: AcquireRequest): Promise<Granted | Busy> {
+  acquire(request: AcquireRequest): Promise<Granted | Busy | Queued> {
     return new Promise((resolve, reject) => {
-      const { holderId, holderTag, holder, ttlMs, floor = 0 } = request;
+      const { holderId, holderTag, holder, ttlMs, floor = 0, wait } = request;
       const keys = this.keys.of(request.key);
       this.turn.acquire(keys[0], {
         keys,
-        args: [escapePart(holderId), ttlMs, floor, `${escapePart(holderTag)} ${holder}`],
+        args: [escapePart(holderId), ttlMs, floor, `${escapePart(holderTag)} ${holder}`, wait ? placeOf(wait) : ''],
         settle: (reply, time) => resolve(readAcquire(reply, request, keys[0], time)),
         fail: reject,
       });
@@ -116,11 +128,11 @@ export class RedisLeaseStore implements LeaseStore {
         else resolve(results);
       };
       const asked = requests.map(({ key, holderId, ttlMs, fencingToken }, i): Asked => {
-        const keys = this.keys.of(key);
+        const [lease, fence] = this.keys.of(key);
         return {
-          keys,
+          keys: [lease, fence],
           args: [escapePart(holderId), ttlMs, fencingToken],
-          settle: (reply, time) => put(i, readRenew(reply, keys[0], time)),
+          settle: (reply, time) => put(i, readRenew(reply, lease, time)),
           fail: (error) => put(i, { kind: 'unknown', error }, error),
         };
       });
@@ -129,19 +141,33 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   release({ key, holderId, fencingToken }: ReleaseRequest): Promise<ReleaseResult> {
-    return this.end(key, holderId, fencingToken);
+    return this.end(key, holderId, fencingToken, '');
   }
 
-  async leave({ key, holderId }: LeaveRequest): Promise<void> {
-    await this.end(key, holderId, 0);
+  async leave({ key, holderId, holderTag, wait }: LeaveRequest): Promise<void> {
+    await this.end(key, holderId, 0, wait ? memberOf(wait, holderId, holderTag) : '');
+  }
+
+  attend(requests: readonly AttendRequest[]): Promise<Attended[]> {
+    const asked: Asked[] = [];
+    const answers = requests.map(
+      ({ key, process }) =>
+        new Promise<Attended>((resolve, reject) => {
+          const [lease, , queue, waiters] = this.keys.of(key);
+          const settle = (reply: unknown): void => resolve(readAttended(reply));
+          asked.push({ keys: [lease, queue, waiters], args: [escapePart(process)], settle, fail: reject });
+        }),
+    );
+    this.calls.send(attendScript, [], asked);
+    return Promise.all(answers);
   }
 
   inspect(key: string): Promise<LeaseRecord | undefined> {
-    return this.ask(inspectScript, [], key, 1);
+    return this.ask(inspectScript, [], key, ([lease, , queue]) => [lease, queue]);
   }
 
   forceRelease(key: string): Promise<LeaseRecord | undefined> {
-    return this.ask(forceReleaseScript, this.retention, key, 2);
+    return this.ask(forceReleaseScript, this.passing, key, (keys) => keys);
   }
 
   async ping(): Promise<void> {
@@ -152,34 +178,51 @@ export class RedisLeaseStore implements LeaseStore {
     this.connection.unanswered();
   }
 
-  /** Waiters of this store poll: the listener is never called. */
-  onWake(): StoreSubscription {
-    return { unsubscribe: () => undefined };
+  onWake(process: string, listener: (wake: Wake) => void): StoreSubscription {
+    const subscription = new WakeSubscription(this.plan, this.keys.wakeChannel + escapePart(process), listener);
+    this.subscriptions.add(subscription);
+    return subscription;
   }
 
   /** Closes the connection that this store has made; a client that was handed to it stays as it is. */
   close(): Promise<void> {
     this.connection.close();
+    for (const subscription of this.subscriptions) subscription.unsubscribe();
     return Promise.resolve();
   }
 
-  private end(key: string, holderId: string, token: number): Promise<ReleaseResult> {
+  private end(key: string, holderId: string, token: number, member: string): Promise<ReleaseResult> {
     return new Promise((resolve, reject) => {
       const keys = this.keys.of(key);
       this.turn.release(keys[0], {
         keys,
-        args: [escapePart(holderId), token],
+        args: [escapePart(holderId), token, member],
         settle: (reply) => resolve({ kind: reply === 1 ? 'released' : 'not-held' }),
         fail: reject,
       });
     });
   }
 
-  private ask(script: LeaseScript, shared: readonly number[], key: string, keyCount: number): Promise<LeaseRecord | undefined> {
+  private ask(
+    script: LeaseScript,
+    shared: readonly (string | number)[],
+    key: string,
+    pick: (keys: ReturnType<LeaseKeys['of']>) => readonly string[],
+  ): Promise<LeaseRecord | undefined> {
     return new Promise((resolve, reject) => {
       const keys = this.keys.of(key);
       const settle = (reply: unknown): void => resolve(readRecord(reply, key, keys[0]));
-      this.calls.send(script, shared, [{ keys: keys.slice(0, keyCount), args: [], settle, fail: reject }]);
+      this.calls.send(script, shared, [{ keys: pick(keys), args: [], settle, fail: reject }]);
     });
   }
+}
+
+/** How a place in the line is asked for. */
+function placeOf({ process, ticket, claimMs, maxQueue }: WaitPlace): string {
+  return `${escapePart(process)} ${ticket === undefined ? '-' : String(ticket)} ${String(Math.ceil(claimMs))} ${String(maxQueue)}`;
+}
+
+/** How it stands in the line. */
+function memberOf({ process, claimMs }: WaitPlace, holderId: string, holderTag: string): string {
+  return `${escapePart(process)} ${escapePart(holderId)} ${String(Math.ceil(claimMs))} ${escapePart(holderTag)}`;
 }

@@ -1,4 +1,4 @@
-import { StoreError, type AcquireRequest, type Busy, type Granted, type LeaseRecord, type RenewResult } from '../lease-store.js';
+import { StoreError, type AcquireRequest, type Attended, type Busy, type Granted, type LeaseRecord, type Queued, type RenewResult } from '../lease-store.js';
 import { unescapePart } from './keys.js';
 
 /** Error for a key that holds something which is not ours; `what` says which of the two keys. */
@@ -23,13 +23,15 @@ export function unreadable(reply: unknown): StoreError {
  * Reply of `acquire` for one lease.
  * @throws StoreError `foreign`, `floor`, `fatal`
  */
-export function readAcquire(reply: unknown, request: AcquireRequest, lease: string, serverTimeMs: number): Granted | Busy {
+export function readAcquire(reply: unknown, request: AcquireRequest, lease: string, serverTimeMs: number): Granted | Busy | Queued {
   if (typeof reply === 'number') return { kind: 'granted', fencingToken: reply, ttlMs: request.ttlMs, serverTimeMs };
   if (!Array.isArray(reply)) throw unreadable(reply);
-  const [kind, remainingMs, fencingToken, tag, holder] = reply as [string, number, number, string, string];
+  const [kind, remainingMs, fencingToken, tag, holder, ticket] = reply as [string, number, number, string, string, number];
   switch (kind) {
     case 'busy':
       return { kind, remainingMs, fencingToken, holder, holderTag: unescapePart(tag), serverTimeMs };
+    case 'queued':
+      return { kind, remainingMs, fencingToken, holder, holderTag: unescapePart(tag), serverTimeMs, ticket };
     case 'foreign':
       throw foreign(lease, remainingMs);
     case 'floor':
@@ -45,6 +47,12 @@ export function readAcquire(reply: unknown, request: AcquireRequest, lease: stri
     default:
       throw unreadable(reply);
   }
+}
+
+/** Reply of `attend` for one lease. */
+export function readAttended(reply: unknown): Attended {
+  const [known, remainingMs, offered] = reply as [number, number, string];
+  return { kind: known === 1 ? 'kept' : 'forgotten', remainingMs, ...(offered === '' ? {} : { offered: unescapePart(offered) }) };
 }
 
 /** Reply of `renew` for one lease. */
@@ -63,11 +71,13 @@ export function readRenew(reply: unknown, lease: string, serverTimeMs: number): 
 export function readRecord(reply: unknown, key: string, lease: string): LeaseRecord | undefined {
   if (reply === 0) return undefined;
   if (!Array.isArray(reply)) throw unreadable(reply);
-  const [kind, remainingMs, fencingToken, tag, since, state, holder] = reply as [string, number, number, string, number, string, string];
+  const [kind, remainingMs, fencingToken, tag, since, state, holder, waiters] = reply as [
+    ...[string, number, number, string, number, string, string, number]
+  ];
   if (kind === 'foreign') throw foreign(lease, remainingMs);
   const known = STATES[state];
   if (kind !== 'record' || known === undefined) throw unreadable(reply);
-  return { key, state: known, holder, holderTag: unescapePart(tag), fencingToken, since, remainingMs, waiters: 0 };
+  return { key, state: known, holder, holderTag: unescapePart(tag), fencingToken, since, remainingMs, waiters };
 }
 
 const STATES: Record<string, LeaseRecord['state']> = { h: 'held', r: 'reserved', c: 'cooldown' };

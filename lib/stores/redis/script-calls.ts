@@ -23,7 +23,7 @@ export class ScriptCalls {
   constructor(private readonly connection: RedisConnection) {}
 
   /** Sends all, at once and in order; every one of them is settled or failed in the end. */
-  send(script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): void {
+  send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
     if (asked.length === 0) return;
     if (asked.length === 1) {
       void this.call(script, shared, asked);
@@ -34,7 +34,7 @@ export class ScriptCalls {
     }
   }
 
-  private async call(script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): Promise<void> {
+  private async call(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): Promise<void> {
     let reply: unknown[];
     try {
       reply = (await this.connection.run((client) => evaluate(client, script, shared, asked))) as unknown[];
@@ -53,7 +53,7 @@ export class ScriptCalls {
   }
 }
 
-async function evaluate(client: RedisClient, script: LeaseScript, shared: readonly number[], asked: readonly Asked[]): Promise<unknown> {
+async function evaluate(client: RedisClient, script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): Promise<unknown> {
   const keys = asked.flatMap((one) => one.keys);
   const args = [...keys, ...shared, ...asked.flatMap((one) => one.args)];
   try {

@@ -1,4 +1,4 @@
-import type { AcquireRequest, Busy, Granted, LeaseStore } from '../../../lib/stores/lease-store.js';
+import type { AcquireRequest, Busy, Granted, LeaseStore, Queued } from '../../../lib/stores/lease-store.js';
 
 /** What the suite needs of a store under test, besides the port itself. */
 export interface StoreHarness {
@@ -42,6 +42,8 @@ export interface Features {
   readonly textFence?: boolean;
   /** `false`: the store does not remember instants of scheduled jobs. Default: it does. */
   readonly instants?: boolean;
+  /** `false`: the store keeps no line of waiters, who look again instead. Default: it does. */
+  readonly line?: boolean;
   /** Runs of each property test. Default: 50. */
   readonly runs?: number;
 }
@@ -83,12 +85,12 @@ export async function take(store: LeaseStore, key: string, overrides: Partial<Ac
   return { ...request, fencingToken: granted.fencingToken, granted };
 }
 
-export function grantedOf(result: Granted | Busy): Granted {
+export function grantedOf(result: Granted | Busy | Queued): Granted {
   if (result.kind !== 'granted') throw new Error(`Expected a grant, got ${JSON.stringify(result)}`);
   return result;
 }
 
-export function busyOf(result: Granted | Busy): Busy {
+export function busyOf(result: Granted | Busy | Queued): Busy {
   if (result.kind !== 'busy') throw new Error(`Expected busy, got ${JSON.stringify(result)}`);
   return result;
 }

@@ -71,7 +71,7 @@ const leave =
   (k: number, h: number): Action =>
   async (scene) => {
     const state = expected(scene, k);
-    await scene.harness.rival.leave({ key: nameOf(scene, k), holderId: idOf(scene, k, h) });
+    await scene.harness.rival.leave({ key: nameOf(scene, k), holderId: idOf(scene, k, h), holderTag: 'tag' });
     if (state.holder === h) state.holder = undefined;
   };
 

@@ -101,7 +101,7 @@ export function operatorContract(harness: () => StoreHarness, makeHarness: MakeH
 
     it('lets a listener come and go without effect on the leases', async () => {
       const { store } = harness();
-      const subscription = store.onWake(() => undefined);
+      const subscription = store.onWake('process', () => undefined);
       const held = await take(store, freshKey());
       subscription.unsubscribe();
       subscription.unsubscribe();

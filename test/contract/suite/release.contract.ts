@@ -82,8 +82,8 @@ export function releaseContract(harness: () => StoreHarness): void {
     it('does nothing for a holder id that does not hold it', async () => {
       const { store } = harness();
       const held = await take(store, freshKey());
-      await store.leave({ key: held.key, holderId: 'somebody else' });
-      await store.leave({ key: freshKey(), holderId: held.holderId });
+      await store.leave({ key: held.key, holderId: 'somebody else', holderTag: 'tag' });
+      await store.leave({ ...held, key: freshKey() });
       expect(await holderOf(store, held.key)).toBe(held.holderTag);
     });
 

@@ -227,10 +227,10 @@ describe('acquire: an answer that did not come in time', () => {
     expect(await rig.engine.inspect('k')).toBeUndefined();
   });
 
-  it('ten thousand of them leave neither timers nor a storm of requests', async () => {
+  it('thousands of them leave neither timers nor a storm of requests', async () => {
     const rig = new LeaseRig();
     rig.faulty.dropRequest('acquire', Infinity).fail('leave', new Error('down'), Infinity);
-    const calls = Array.from({ length: 10_000 }, (_, i) => rig.acquire(`k${String(i)}`, { ttl: '5s' }).catch(() => 'failed'));
+    const calls = Array.from({ length: 3000 }, (_, i) => rig.acquire(`k${String(i)}`, { ttl: '5s' }).catch(() => 'failed'));
     await rig.clock.advanceAsync(1000);
     expect(new Set(await Promise.all(calls))).toEqual(new Set(['failed']));
     await rig.clock.advanceAsync(2000);

@@ -298,6 +298,16 @@ describe('renew()', () => {
     expect(lease.remainingMs()).toBeGreaterThan(59_000);
   });
 
+  it('a longer ttl that is only asked for yet leaves time for more than one try', async () => {
+    const rig = new LeaseRig();
+    const lease = await rig.acquire('k', { ttl: '1s' });
+    rig.faulty.dropRequest('renew', 2);
+    const renewed = watch(lease.renew('1m'));
+    await rig.clock.advanceAsync(600);
+    expect(await renewed.now()).toBe('resolved');
+    expect(lease.remainingMs()).toBeGreaterThan(59_000);
+  });
+
   it('refuses a bad ttl before anything is sent', async () => {
     const rig = new LeaseRig();
     const lease = await rig.acquire('k');

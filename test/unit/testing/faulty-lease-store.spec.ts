@@ -39,7 +39,7 @@ describe('FaultyLeaseStore', () => {
     await faulty.leave(request);
     await faulty.ping();
     faulty.unanswered();
-    faulty.onWake(() => undefined).unsubscribe();
+    faulty.onWake('process', () => undefined).unsubscribe();
     await faulty.close();
   });
 
@@ -115,7 +115,7 @@ describe('FaultyLeaseStore', () => {
     expect(await stateOf(faulty.inspect('job:1'))).toBeUndefined();
   });
 
-  it.each<StoreVerb>(['acquire', 'renew', 'release', 'leave', 'inspect', 'forceRelease', 'ping'])(
+  it.each<StoreVerb>(['acquire', 'renew', 'release', 'leave', 'inspect', 'forceRelease', 'ping', 'attend'])(
     'reaches every verb: %s',
     async (verb) => {
       faulty.fail(verb, 'told to');
@@ -128,6 +128,7 @@ describe('FaultyLeaseStore', () => {
         inspect: () => faulty.inspect('job:1'),
         forceRelease: () => faulty.forceRelease('job:1'),
         ping: () => faulty.ping(),
+        attend: () => faulty.attend([]),
       };
       await expect(call[verb]()).rejects.toBe('told to');
       await call[verb]();

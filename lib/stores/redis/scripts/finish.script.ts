@@ -1,18 +1,19 @@
 import { leaseScript } from './lease-script.js';
+import { PASS_ON } from './lua-line.js';
 import { keepFence, LEASE_PATTERN } from './lua-parts.js';
 
 /**
  * Writes how each scheduled run ended, if it is still the current one, and ends its lease, or leaves it taken by nobody (`c`)
  * until `atLeast` after its grant. What belongs to somebody else stays. By pcall where the release must not depend on it.
  *
- * KEYS for each lease: lease, fence, record
- * ARGV: retention; for each lease: holderId, token, outcome, atLeast, keep
+ * KEYS for each lease: lease, fence, record, queue, waiters
+ * ARGV: retention, wake; for each lease: holderId, token, outcome, atLeast, keep
  * Reply for each lease: 1 released | 0 not held
  */
 export const finishScript = leaseScript({
   name: 'finish',
-  keys: ['lease', 'fence', 'record'],
-  shared: ['retention'],
+  keys: ['lease', 'fence', 'record', 'queue', 'waiters'],
+  shared: ['retention', 'wake'],
   args: ['holderId', 'token', 'outcome', 'atLeast', 'keep'],
   each: `
   local now = math.floor(micros / 1000)
@@ -33,7 +34,11 @@ export const finishScript = leaseScript({
     try('SET', lease, ' ' .. own .. ' ' .. rest .. ' ' .. since .. ' c ' .. tag .. ' ' .. holder, 'PX', rest)
   else
     call('DEL', lease)
+    rest = 0
   end
   ${keepFence('tonumber(granted)').trim()}
+  if rest <= 0 then
+    ${PASS_ON.trim()}
+  end
   return 1`,
 });

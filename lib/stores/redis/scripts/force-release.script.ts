@@ -1,17 +1,18 @@
 import { leaseScript } from './lease-script.js';
+import { PASS_ON } from './lua-line.js';
 import { keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
 
 /**
- * Ends each lease whoever holds it, and keeps its fence, so that the next token is higher. What is not a lease stays.
+ * Ends each lease whoever holds it, and keeps its fence, so that the next token is higher; its line goes on. What is not a lease stays.
  *
- * KEYS for each lease: lease, fence
- * ARGV: retention
- * Reply for each lease: 0 free | {'record', remaining, token, tag, since, state, holder} | {'foreign', 'lease'}
+ * KEYS for each lease: lease, fence, queue, waiters
+ * ARGV: retention, wake
+ * Reply for each lease: 0 free | {'record', remaining, token, tag, since, state, holder, waiters} | {'foreign', 'lease'}
  */
 export const forceReleaseScript = leaseScript({
   name: 'force-release',
-  keys: ['lease', 'fence'],
-  shared: ['retention'],
+  keys: ['lease', 'fence', 'queue', 'waiters'],
+  shared: ['retention', 'wake'],
   args: [],
   each: `
   local seen = call('MGET', lease, fence)
@@ -25,6 +26,11 @@ export const forceReleaseScript = leaseScript({
   local token = own
   ${REMAINING.trim()}
   call('DEL', lease)
-  ${keepFence('tonumber(granted)').trim()}
-  return { 'record', left, tonumber(own), tag, tonumber(since), state, holder }`,
+  local line = try('ZCARD', queue)
+  if state ~= 'r' then
+    ${keepFence('tonumber(granted)').trim()}
+  end
+  local reply = { 'record', left, tonumber(own), tag, tonumber(since), state, holder, tonumber(line) or 0 }
+  ${PASS_ON.trim()}
+  return reply`,
 });

@@ -4,13 +4,13 @@ import { LEASE_PATTERN, REMAINING } from './lua-parts.js';
 /**
  * What is known of each lease; writes nothing.
  *
- * KEYS for each lease: lease
+ * KEYS for each lease: lease, queue
  * ARGV: none
- * Reply for each lease: 0 free | {'record', remaining, token, tag, since, state, holder} | {'foreign', 'lease'}
+ * Reply for each lease: 0 free | {'record', remaining, token, tag, since, state, holder, waiters} | {'foreign', 'lease'}
  */
 export const inspectScript = leaseScript({
   name: 'inspect',
-  keys: ['lease'],
+  keys: ['lease', 'queue'],
   shared: [],
   args: [],
   each: `
@@ -20,5 +20,5 @@ export const inspectScript = leaseScript({
   local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
   if not owner then return { 'foreign', 'lease' } end
   ${REMAINING.trim()}
-  return { 'record', left, tonumber(own), tag, tonumber(since), state, holder }`,
+  return { 'record', left, tonumber(own), tag, tonumber(since), state, holder, tonumber(try('ZCARD', queue)) or 0 }`,
 });

@@ -2,15 +2,15 @@
  * Lua that several scripts share, as text and not as functions: Redis makes the functions of a script anew at every call, which
  * measured a quarter of the time of an acquire. Numbers are given to commands as texts for the same reason.
  *
- * The value of a lease key is one text: holderId, fencing token, granted ttl (ms), since (ms), state (`h` held; `r` reserved
- * and `c` cooldown are kept free for waiters and cron), tag, and last the holder's description, which may contain anything.
+ * The value of a lease key is one text: holderId, fencing token, granted ttl (ms), since (ms), state (`h` held; `r` offered
+ * to a waiter, whose token is yet to come; `c` cooldown), tag, and last the holder's description, which may contain anything.
  */
 
 /** Reads a whole value: holderId, token, ttl, since, state, tag, description; nothing for a value that is not ours. */
 export const LEASE_PATTERN = `'^(%S*) (%d+) (%d+) (%d+) (%l) (%S*) (.*)$'`;
 
-/** Reads the beginning of a value: holderId, token, ttl. */
-export const OWNER_PATTERN = `'^(%S*) (%d+) (%d+) '`;
+/** Reads the beginning of a value: holderId, token, ttl, since, state. */
+export const OWNER_PATTERN = `'^(%S*) (%d+) (%d+) (%d+) (%l) '`;
 
 /** The highest token there is: at 2^53 adding one changes nothing. */
 export const HIGHEST_TOKEN = '9007199254740990';

@@ -1,26 +1,32 @@
 import { leaseScript } from './lease-script.js';
+import { PASS_ON } from './lua-line.js';
 import { keepFence, OWNER_PATTERN } from './lua-parts.js';
 
 /**
- * Ends each lease that its holder still has, and heals and refreshes its fence; what belongs to somebody else, or is not a
- * lease, stays. Also undoes an acquire (`token` 0).
+ * Ends each lease that its holder still has, heals and refreshes its fence, and offers it to the first of its line; what belongs
+ * to somebody else, or is not a lease, stays. Also undoes an acquire, ends a wait and gives up an offer (`token` 0; `member` is
+ * the place in the line, or empty).
  *
- * KEYS for each lease: lease, fence
- * ARGV: retention; for each lease: holderId, token
+ * KEYS for each lease: lease, fence, queue, waiters
+ * ARGV: retention, wake; for each lease: holderId, token, member
  * Reply for each lease: 1 released | 0 not held
  */
 export const releaseScript = leaseScript({
   name: 'release',
-  keys: ['lease', 'fence'],
-  shared: ['retention'],
-  args: ['holderId', 'token'],
+  keys: ['lease', 'fence', 'queue', 'waiters'],
+  shared: ['retention', 'wake'],
+  args: ['holderId', 'token', 'member'],
   each: `
+  if member ~= '' then call('ZREM', queue, member) end
   local seen = call('MGET', lease, fence)
   local value, previous = seen[1], seen[2]
   if not value then return 0 end
-  local owner, own, granted = string.match(value, ${OWNER_PATTERN})
+  local owner, own, granted, since, state = string.match(value, ${OWNER_PATTERN})
   if owner ~= holderId then return 0 end
   call('DEL', lease)
-  ${keepFence('tonumber(granted)').trim()}
-  return 1`,
+  if state == 'h' then
+    ${keepFence('tonumber(granted)').trim()}
+  end
+  ${PASS_ON.trim()}
+  return state == 'h' and 1 or 0`,
 });

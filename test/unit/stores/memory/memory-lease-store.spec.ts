@@ -72,7 +72,7 @@ describe('MemoryLeaseStore', () => {
     const store = new MemoryLeaseStore({ clock });
     const granted = await store.acquire(ask('a'));
     await store.renew([{ ...ask('a'), fencingToken: granted.fencingToken }]);
-    store.onWake();
+    store.onWake('process', () => undefined);
     expect(setTimer).not.toHaveBeenCalled();
   });
 

@@ -1,0 +1,83 @@
+/*
+ * Lua of the line of waiters. `queue` is a sorted set of waiters by ticket; a member is the process, the holderId, how long an
+ * offer to it stands (ms), and the tag. `waiters` is a hash: for each process until when it counts as alive (ms) and how it
+ * describes itself; and under `!` the process that has an offer. It exists while there may be a line, so that a lease without
+ * one costs one EXISTS.
+ */
+
+/** A process counts as alive for 10 s after its last word. */
+const ALIVE_MS = 10_000;
+/** The line of processes that are all dead ends by itself. */
+const LIFE_MS = 60_000;
+
+/**
+ * Offers a free lease to the first waiter of a live process; waiters of dead ones in front are dropped, and come back with their
+ * tickets when their process asks again. Sets the locals `offered` (its holderId, or nil when nobody waits), and what its
+ * reservation says: `own`, `offer` (ms), `tag`, `holder`. `mine` (a holderId) takes its turn without an offer. Sees `previous`.
+ */
+export const promote = (mine: string): string => `
+  local offered, offer, tag, holder
+  local millis = math.floor(micros / 1000)
+  while true do
+    local head = call('ZRANGE', queue, 0, 0)[1]
+    if not head then break end
+    call('ZREM', queue, head)
+    local process, claimant, claim, claimTag = string.match(head, '^(%S+) (%S+) (%d+) (%S*)$')
+    local deadline, about = string.match(process and call('HGET', waiters, process) or '', '^(%d+) (.*)$')
+    if deadline and tonumber(deadline) > millis then
+      offered, offer, tag, holder = claimant, claim, claimTag, about
+      if claimant ~= ${mine} then
+        local last = previous and string.find(previous, '^%d+$') and previous or '0'
+        call('SET', lease, claimant .. ' ' .. last .. ' ' .. claim .. ' ' .. string.format('%.0f', millis) .. ' r ' .. tag .. ' ' .. about, 'PX', claim)
+        call('HSET', waiters, '!', process)
+        try('PUBLISH', wake .. process, claimant)
+      end
+      break
+    end
+  end
+  if not offered then call('DEL', waiters) end`;
+
+/** After the end of a lease that had \`own\` as token: offers it to the first of the line, if there is one. */
+export const PASS_ON = `
+  if call('EXISTS', waiters) == 1 then
+    call('HDEL', waiters, '!')
+    local previous = own
+    ${promote("''").trim()}
+  end`;
+
+/** Reads the place in the line that is asked for: `process` (nil for none), `place` (a ticket, or `-`), `claim`, `most`. */
+export const READ_PLACE = `
+  local process, place, claim, most = string.match(line, '^(%S+) (%S+) (%d+) (%d+)$')`;
+
+/**
+ * Takes the place, or keeps the one it has; the process counts as alive from now. Sets the local `ticket`, or leaves it nil when the
+ * line is too long. Sees `about`, the waiter's own tag and description.
+ */
+export const ENTER = `
+  local ticket
+  local waiterTag, description = string.match(about, '^(%S*) (.*)$')
+  local member = process .. ' ' .. holderId .. ' ' .. claim .. ' ' .. waiterTag
+  ticket = call('ZSCORE', queue, member)
+  if not ticket and (place ~= '-' or most == '0' or call('ZCARD', queue) < tonumber(most)) then
+    ticket = place
+    if place == '-' then
+      local last = call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]
+      ticket = string.format('%.0f', math.max(last and tonumber(last) + 1 or 0, micros))
+    end
+    call('ZADD', queue, ticket, member)
+  end
+  if ticket then
+    call('HSET', waiters, process, string.format('%.0f', math.floor(micros / 1000) + ${String(ALIVE_MS)}) .. ' ' .. description)
+    call('PEXPIRE', queue, ${String(LIFE_MS)})
+    call('PEXPIRE', waiters, ${String(LIFE_MS)})
+  end`;
+
+/** The process says that it is alive; sets the local `known` to what the line knew of it, or false. */
+export const ATTEND = `
+  local known = call('HGET', waiters, process)
+  if known then
+    local description = string.match(known, '^%d+ (.*)$') or ''
+    call('HSET', waiters, process, string.format('%.0f', math.floor(micros / 1000) + ${String(ALIVE_MS)}) .. ' ' .. description)
+    call('PEXPIRE', queue, ${String(LIFE_MS)})
+    call('PEXPIRE', waiters, ${String(LIFE_MS)})
+  end`;
