@@ -23,5 +23,5 @@ export interface EngineParts {
   /** A grant becomes a lease that is kept alive. */
   hold(granted: GrantedLease, waitedMs: number): Lease;
   /** Runs a call to the store outside the async context of the caller, which must not live on in connections and timers. */
-  outside<T>(call: () => Promise<T>): Promise<T>;
+  outside<T>(call: () => T): T;
 }

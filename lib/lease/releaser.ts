@@ -31,7 +31,7 @@ export class Releaser {
     const lost = core.lost !== undefined;
     core.release();
     const limitMs = Math.min(callLimitMs(core.ttlMs, engine.defaults.commandTimeoutMs), LONGEST_WAIT_MS);
-    const call = engine.outside(() => engine.store.release({ key, holderId, fencingToken }));
+    const call = engine.outside(() => core.giveBack?.release() ?? engine.store.release({ key, holderId, fencingToken }));
     try {
       const { kind } = await withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
       // An earlier try to acquire that was never answered may yet be carried out.
@@ -41,7 +41,7 @@ export class Releaser {
       return kind === 'released';
     } catch (error) {
       if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
-      engine.undoer.undo({ key, holderId, ttlMs: core.longestTtlMs, limitMs, pending: call });
+      engine.undoer.undo({ key, holderId, ttlMs: core.longestTtlMs, limitMs, pending: call, takeBack: core.giveBack?.again });
       return false;
     }
   }

@@ -13,6 +13,8 @@ export interface Leftover {
   readonly limitMs: number;
   /** The request that nobody waits for any more, where it is still under way: it may yet be carried out. */
   readonly pending?: Promise<unknown> | undefined;
+  /** Default: by `LeaseStore.leave`. */
+  readonly takeBack?: (() => Promise<unknown>) | undefined;
 }
 
 interface Entry extends Leftover {
@@ -92,7 +94,7 @@ export class Undoer {
   private async attempt(entry: Entry): Promise<boolean> {
     const final = entry.requestOver;
     try {
-      const call = this.store.leave({ key: entry.key, holderId: entry.holderId });
+      const call = entry.takeBack?.() ?? this.store.leave({ key: entry.key, holderId: entry.holderId });
       await withTimeLimit(this.clock, entry.limitMs, call, () => this.store.unanswered?.());
       this.entries.delete(entry);
       // Until the request itself is over it may still be carried out: to the end of the queue with it.
