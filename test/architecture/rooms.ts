@@ -36,8 +36,8 @@ export const rooms: Readonly<Record<string, Room>> = {
   discovery: { rooms: ['metadata'], files: ['lease.constants'], foreign: [...nest, 'reflect-metadata'] },
   cron: {
     rooms: ['events', 'metadata'],
-    files: ['lease.constants', 'lease/lease-options', 'lease/scheduled-instant'],
-    foreign: [...nest, '@nestjs/schedule', 'cron-parser'],
+    files: ['lease.constants', 'lease/lease', 'lease/lease-options', 'lease/scheduled-instant', 'discovery/wrappers'],
+    foreign: [...nest, '@nestjs/schedule', 'cron-parser', 'reflect-metadata'],
   },
   microservices: { foreign: [...nest, 'rxjs', '@nestjs/microservices'] },
   websockets: { foreign: [...nest, 'rxjs', '@nestjs/websockets'] },
