@@ -64,7 +64,7 @@ describe.each(stores)('the quick start, %s', (store) => {
           intervalMs: 50,
           message: 'the scenes to end',
         });
-        const urls = stay.split(', ');
+        const urls = (stay ?? '').split(', ');
         expect(urls).toHaveLength(3);
         const run = (name: string): Promise<string> => runCurlBlock(blockNamed(name), urls);
 
