@@ -98,8 +98,6 @@ describe('the option "connection"', () => {
 
 describe('other options', () => {
   it.each([0, -1, NaN, 1.5, Infinity])('refuse a fence retention of %p', (fenceRetentionMs) => {
-    expect(() => new RedisLeaseStore({ fenceRetentionMs })).toThrow(
-      expect.objectContaining({ option: 'fenceRetention' }) as unknown as Error,
-    );
+    expect(() => new RedisLeaseStore({ fenceRetentionMs })).toThrow(expect.objectContaining({ option: 'fenceRetention' }));
   });
 });
