@@ -10,6 +10,18 @@ export {
   LEASE_STORE,
 } from './lease.constants.js';
 
+export { SingletonCron } from './cron/singleton-cron.decorator.js';
+export { SingletonInterval } from './cron/singleton-interval.decorator.js';
+export { SingletonJobs, type SingletonJob } from './cron/singleton-jobs.js';
+export type {
+  Misfire,
+  OnCrash,
+  SingletonCronOptions,
+  SingletonCronTime,
+  SingletonIntervalOptions,
+  SingletonJobOptions,
+} from './cron/singleton-options.js';
+
 export { CurrentLease } from './decorators/current-lease.decorator.js';
 export { FencingToken } from './decorators/fencing-token.decorator.js';
 export { InjectLeaseService } from './decorators/inject-lease-service.decorator.js';
@@ -39,6 +51,8 @@ export { StaleFencingTokenError, type StaleTokenDetails } from './errors/stale-f
 export type {
   AcquiredEvent,
   BusyEvent,
+  InstantMissedEvent,
+  InstantUnavailableEvent,
   JeopardyEvent,
   LeaseEvent,
   LeaseEventOf,
@@ -46,12 +60,33 @@ export type {
   LostEvent,
   ReleasedEvent,
   ReleaseFailedEvent,
+  RunFailedEvent,
+  ScheduleMismatchEvent,
   ServerClockBackEvent,
+  SkippedEvent,
   StalledEvent,
   UnsettledEvent,
 } from './events/lease-event.js';
 export { LeaseEvents } from './events/lease-events.js';
 
+export type {
+  BeginPurpose,
+  BeginReply,
+  BeginRequest,
+  DecidedState,
+  FinishReply,
+  FinishRequest,
+  InstantDone,
+  InstantEarly,
+  InstantGranted,
+  InstantHolder,
+  InstantMissed,
+  InstantRunning,
+  InstantStore,
+  RunOutcome,
+  RunRecord,
+  RunState,
+} from './stores/instant-store.js';
 export {
   StoreError,
   type AcquireRequest,

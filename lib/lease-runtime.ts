@@ -5,6 +5,7 @@ import { LeaseExecutor } from './execution/lease-executor.service.js';
 import type { ResolvedModuleOptions } from './lease-module-options-check.js';
 import { LeaseEngine } from './lease/lease-engine.js';
 import { LeaseRegistry } from './service/lease-registry.js';
+import { ScheduledRuns } from './service/scheduled-runs.js';
 import { LeaseService } from './service/lease.service.js';
 import type { LeaseStore } from './stores/lease-store.js';
 import type { Clock } from './time/clock.js';
@@ -24,6 +25,7 @@ export interface LeaseRuntime {
   readonly registry: LeaseRegistry;
   readonly executor: LeaseExecutor;
   readonly service: LeaseService;
+  readonly scheduledRuns: ScheduledRuns;
 }
 
 export function createLeaseRuntime({ options, store, clock, events, context, client }: LeaseRuntimeOptions): LeaseRuntime {
@@ -32,5 +34,5 @@ export function createLeaseRuntime({ options, store, clock, events, context, cli
   const registry = new LeaseRegistry({ engine, shutdownGraceMs, inside: () => context.inside() });
   const executor = new LeaseExecutor({ engine, registry, context, client });
   const service = new LeaseService({ engine, registry, calls: executor });
-  return { engine, registry, executor, service };
+  return { engine, registry, executor, service, scheduledRuns: new ScheduledRuns(engine, registry) };
 }

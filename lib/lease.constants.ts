@@ -18,8 +18,16 @@ export const getLeaseServiceToken = (name: string = DEFAULT_SERVICE): string => 
 export const getLeaseExecutorToken = (name: string = DEFAULT_SERVICE): string =>
   named('lease:executor (import LeaseModule.forRoot())', name);
 
+/** The key of the lease of a scheduled job. */
+export const cronKey = (name: string): string => `cron:${name}`;
+
+/** Injection token, for this library, of what scheduled jobs ask of the service `name`. */
+export const getScheduledRunsToken = (name: string = DEFAULT_SERVICE): string => named('lease:scheduled-runs', name);
+
 /** Reflect metadata: the `@WithLease` declaration of a method. On the wrapper function. */
 export const WITH_LEASE_METADATA = 'lease:with-lease';
+/** Reflect metadata: the scheduled jobs of a method. On the prototype, by method name. */
+export const JOBS_METADATA = 'lease:jobs';
 /** Reflect metadata: parameters filled by us. On the prototype, by method name. */
 export const SLOTS_METADATA = 'lease:slots';
 /** Reflect metadata: parameters named by `@LeaseKey`. On the prototype, by method name. */

@@ -21,7 +21,8 @@ export function registration(definition: DynamicModule, { isGlobal = true, name 
     global: isGlobal,
     imports: [...(definition.imports ?? []), LeaseAppModule],
     providers: [...(definition.providers ?? []), ...leaseProviders(name)],
-    exports: leaseExports(name),
+    // With what exists once in the application: SingletonJobs can be injected wherever the service can.
+    exports: [...leaseExports(name), LeaseAppModule],
   };
 }
 

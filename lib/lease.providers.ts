@@ -13,6 +13,7 @@ import {
   getLeaseOptionsToken,
   getLeaseServiceToken,
   getLeaseStoreToken,
+  getScheduledRunsToken,
 } from './lease.constants.js';
 import { logLeaseEvents } from './service/lease-log.js';
 import { LeaseServices } from './service/lease-services.js';
@@ -42,6 +43,7 @@ export function leaseProviders(name: string, clock: Clock = new SystemClock()): 
     },
     { provide: getLeaseExecutorToken(name), useFactory: ({ executor }: LeaseRuntime) => executor, inject: [runtime] },
     { provide: service, useFactory: (made: LeaseRuntime) => made.service, inject: [runtime] },
+    { provide: getScheduledRunsToken(name), useFactory: (made: LeaseRuntime) => made.scheduledRuns, inject: [runtime] },
     ...aliasesOf(name),
   ];
 }

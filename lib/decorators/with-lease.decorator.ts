@@ -34,5 +34,6 @@ export function WithLease<const O extends WithLeaseOptions = WithLeaseOptions>(
     options: { ttl, wait, maxHold, onBusy, skipValue, reentry },
     skipsInSilence: onBusy === 'skip' && !(options !== undefined && 'skipValue' in options),
   };
-  return (target, method, descriptor) => void wrapMethod(target, method, descriptor, request);
+  return (target: object, method?: string | symbol, descriptor?: PropertyDescriptor) =>
+    void wrapMethod(target, method, descriptor, request);
 }

@@ -25,8 +25,16 @@ export interface SkipNeedsValue {
 type SkipsInSilence<O> = O extends { readonly onBusy: 'skip' } ? (O extends { readonly skipValue: unknown } ? false : true) : false;
 
 /** The decorator that `WithLease(key, options)` gives; its constraints are what does not compile. */
-export type WithLeaseDecorator<O extends WithLeaseOptions> = <T extends LeasableMethod>(
-  target: object,
-  method: string | symbol,
-  descriptor: TypedPropertyDescriptor<T> & (SkipsInSilence<O> extends true ? AllowsUndefined<T> : unknown),
-) => void;
+export interface WithLeaseDecorator<O extends WithLeaseOptions> {
+  <T extends LeasableMethod>(
+    target: object,
+    method: string | symbol,
+    descriptor: TypedPropertyDescriptor<T> & (SkipsInSilence<O> extends true ? AllowsUndefined<T> : unknown),
+  ): void;
+  /**
+   * Never for a class, which is refused at decoration: it lets Nest's `applyDecorators` take the decorator, whose parameters know
+   * nothing of the method to come.
+   */
+  // eslint-disable-next-line @typescript-eslint/no-unsafe-function-type -- what a `ClassDecorator` takes
+  (target: Function): void;
+}

@@ -3,8 +3,8 @@ import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import { DEFAULT_SERVICE } from '../lease.constants.js';
 import { declarationsOn, declaredAt, type LeaseDeclaration } from '../metadata/declaration.js';
 import { ownMethod, prototypeChain, siteOf, type AnyMethod } from '../metadata/member.js';
-import { ownSlots } from '../metadata/parameter-slots.js';
 import { parseTtl } from '../time/lease-durations.js';
+import { refuseOrphans, refuseUnusedKeyParts } from './audit-parameters.js';
 import { successKind } from './handler-kind.js';
 import type { Executors } from './registrations.js';
 
@@ -17,16 +17,20 @@ const SHORT_TTL_MS = 1000;
  */
 export function auditClass(leaf: object, executors: Executors): string[] {
   const warnings: string[] = [];
-  const overridden = new Map<string | symbol, object>();
+  /** The prototype whose method runs, by name. */
+  const effective = new Map<string | symbol, object>();
+  const unleased = new Set<string | symbol>();
   for (const prototype of prototypeChain(leaf)) {
     for (const name of Reflect.ownKeys(prototype)) {
       if (name === 'constructor') continue;
       const method = ownMethod(prototype, name);
       const declared = declaredAt(prototype, name);
-      const carried = method ? declarationsOn(method) : [];
-      if (declared.length > 0) refuseDropped(prototype, name, overridden.get(name));
-      if (declared.length === 0 && carried.length === 0) refuseOrphanSlots(prototype, name);
-      if (declared.length === 0 && carried.length === 0 && !overridden.has(name)) overridden.set(name, prototype);
+      const leased = declared.length > 0 || (method !== undefined && declarationsOn(method).length > 0);
+      if (!leased) refuseOrphans(prototype, name);
+      if (!leased && !effective.has(name)) unleased.add(name);
+      if (leased && unleased.has(name)) throw dropped(prototype, name, effective.get(name) ?? leaf);
+      if (!effective.has(name)) effective.set(name, prototype);
+      if (declared.length > 0) refuseUnusedKeyParts(prototype, name, declared);
       for (const declaration of declared) {
         refuseLost(declaration, declared, method);
         warnings.push(...auditDeclaration(declaration, leaf, method, executors));
@@ -60,20 +64,11 @@ function unknownService(decorator: string, site: string, service: string, execut
   return `${decorator} on ${site} asks ${wanted}, which no module registered. Import ${module}, or name one of: ${names}.`;
 }
 
-function refuseDropped(base: object, name: string | symbol, override: object | undefined): void {
-  if (!override) return;
-  throw new LeaseOptionsError(
+function dropped(base: object, name: string | symbol, override: object): LeaseOptionsError {
+  return new LeaseOptionsError(
     'override',
     `${siteOf(override, name)} overrides ${siteOf(base, name)}, which takes a lease, but takes none itself: decorators are not inherited by an override. ` +
       'Put @WithLease on the override too (a call of super then shares its lease).',
-  );
-}
-
-function refuseOrphanSlots(prototype: object, name: string | symbol): void {
-  if (!ownSlots(prototype, name)) return;
-  throw new LeaseOptionsError(
-    'parameter',
-    `A parameter of ${siteOf(prototype, name)} is marked @FencingToken() or @CurrentLease(), but the method takes no lease: put @WithLease on it.`,
   );
 }
 

@@ -63,6 +63,51 @@ export interface ServerClockBackEvent {
   readonly byMs: number;
 }
 
+/** What every event of a scheduled job carries. */
+interface AboutInstant {
+  /** The key of its lease: `cron:<name>`. */
+  readonly key: string;
+  /** The instant, in milliseconds since the epoch. */
+  readonly instant: number;
+}
+/** An instant of a scheduled job is, or was, run by another replica, or was decided before: the ordinary case on all replicas but one. */
+export interface SkippedEvent extends AboutInstant {
+  readonly type: 'skipped';
+  readonly fencingToken?: number;
+  readonly holder?: string;
+  /** `running`, or how the run ended (`ok`, `failed`, `interrupted`, `crashed`), or why there was none. */
+  readonly state: string;
+}
+/** A scheduled run failed: its handler threw, or its lease was lost. The error is logged once, and the next instant runs. */
+export interface RunFailedEvent extends AboutInstant {
+  readonly type: 'run-failed';
+  readonly fencingToken: number;
+  readonly error: unknown;
+  readonly heldMs: number;
+}
+/** Instants of a scheduled job that are run by nobody; told by one replica. */
+export interface InstantMissedEvent extends AboutInstant {
+  readonly type: 'instant-missed';
+  /** `held`: the lease was taken when it came, by a run that is longer than the period, say. `down`: nobody was there. */
+  readonly reason: 'held' | 'down';
+  /** `held`: what the present run has cost so far, this one included; `down`: how many in a row, the last of which is `instant`. At most 1,000 are counted. */
+  readonly missed: number;
+  readonly fencingToken?: number;
+  readonly holder?: string;
+}
+/** The store could not be asked until the next instant came: this replica runs this one not. */
+export interface InstantUnavailableEvent extends AboutInstant {
+  readonly type: 'instant-unavailable';
+  readonly error: unknown;
+}
+/** Another replica has another expression or zone under the same name; told once for each other schedule. */
+export interface ScheduleMismatchEvent {
+  readonly type: 'schedule-mismatch';
+  readonly key: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
 /** The closed list of what a lease tells about itself. */
 export type LeaseEvent =
   | AcquiredEvent
@@ -73,7 +118,12 @@ export type LeaseEvent =
   | ReleaseFailedEvent
   | UnsettledEvent
   | StalledEvent
-  | ServerClockBackEvent;
+  | ServerClockBackEvent
+  | SkippedEvent
+  | RunFailedEvent
+  | InstantMissedEvent
+  | InstantUnavailableEvent
+  | ScheduleMismatchEvent;
 
 /** The name of an event: what `LeaseEvents.on` takes. */
 export type LeaseEventType = LeaseEvent['type'];

@@ -44,9 +44,11 @@ export class Entry {
    * @throws LeaseBusyError, LeaseLostError, LeaseUnavailableError, LeaseShutdownError, LeaseKeyError, LeaseOptionsError, or a signal's reason
    */
   async enter(call: LeasedCall, origin: Origin): Promise<Frame | typeof SKIPPED> {
-    const { engine, context } = this.parts;
+    const { engine, context, registry } = this.parts;
+    // Taken for this very run, which belongs to no call around it.
+    if (call.lease) return { owner: engine, shared: new SharedLease(call.lease as Lease, registry), site: call.site, outer: undefined };
     try {
-      const key = call.key();
+      const key = call.key((held) => context.find(engine, held, origin.outer) !== undefined);
       const options = resolveAcquireOptions(call.options, engine.defaults);
       const outer = context.find(engine, key, origin.outer);
       const shared = (outer && (await this.join(outer, call, options))) ?? (await this.acquire(key, options, origin));

@@ -15,3 +15,14 @@ export { checkFenceColumns, fenceColumnsSql, fenceTableSql, type CheckFenceColum
 export { isSerializationFailure } from './sql/sql-errors.js';
 export { RedisFencingGuard, type FencedScript, type RedisFencingGuardOptions } from './redis/redis-fencing-guard.js';
 export { type RedisLike } from './redis/fence-key.js';
+export {
+  FENCING_HOLDER_HEADER,
+  FENCING_KEY_HEADER,
+  FENCING_TOKEN_HEADER,
+  fencedByHeaders,
+  fencingHeaders,
+} from './http/fencing-headers.js';
+export { fencedFetch, throwIfStale } from './http/fenced-fetch.js';
+export { FENCING_GUARD } from './nest/fencing.constants.js';
+export { Fenced, FencedRequest, fencedRequestGuard, type FencedHttpRequest, type FencedResource } from './nest/fenced-request.js';
+export { FencingModule, type FencingModuleAsyncOptions, type FencingModuleOptions } from './nest/fencing.module.js';

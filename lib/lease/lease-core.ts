@@ -1,6 +1,6 @@
 import { LeaseLostError, type LeaseLostReason } from '../errors/lease-lost.error.js';
 import type { LeaseEvents } from '../events/lease-events.js';
-import type { RenewResult, StoreError, WaitPlace } from '../stores/lease-store.js';
+import type { ReleaseResult, RenewResult, StoreError, WaitPlace } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { LossNotice } from './loss-notice.js';
 import { Validity, type Stamp } from './validity.js';
@@ -29,6 +29,13 @@ interface RenewWaiter {
   reject(error: LeaseLostError): void;
 }
 
+/** How a lease is given back that is more than a lease. */
+export interface GiveBack {
+  release(): Promise<ReleaseResult>;
+  /** Once more, in the background, after a release without an answer. */
+  again(): Promise<unknown>;
+}
+
 export interface GrantedLease {
   readonly key: string;
   readonly holderId: string;
@@ -39,6 +46,8 @@ export interface GrantedLease {
   readonly maxHoldMs: number | undefined;
   /** Tries to acquire it that were never answered. */
   readonly uncertain?: Uncertain | undefined;
+  /** Default: by `LeaseStore.release`. */
+  readonly giveBack?: GiveBack | undefined;
 }
 
 /** Requests that may yet be carried out, and the place in the line that they may take. */
@@ -54,6 +63,7 @@ export class LeaseCore {
   readonly holderTag: string;
   readonly fencingToken: number;
   readonly uncertain: Uncertain | undefined;
+  readonly giveBack: GiveBack | undefined;
   readonly notice = new LossNotice(this);
   /** The ttl that renewals ask for. */
   ttlMs: number;
@@ -82,6 +92,7 @@ export class LeaseCore {
     this.holderTag = granted.holderTag;
     this.fencingToken = granted.fencingToken;
     this.uncertain = granted.uncertain;
+    this.giveBack = granted.giveBack;
     this.ttlMs = granted.ttlMs;
     this.longestTtlMs = granted.ttlMs;
     this.standingTtlMs = granted.ttlMs;

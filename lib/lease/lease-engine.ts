@@ -1,7 +1,9 @@
 import { AsyncResource } from 'node:async_hooks';
 import { LeaseKeyError } from '../errors/lease-key.error.js';
+import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { LeaseEvents } from '../events/lease-events.js';
+import type { InstantStore, RunRecord } from '../stores/instant-store.js';
 import type { Busy, LeaseRecord, LeaseStore } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { Acquisition } from './acquisition.js';
@@ -10,8 +12,10 @@ import { Floors } from './floors.js';
 import { KeepAlive } from './keep-alive.js';
 import { LeaseCore, type GrantedLease, type LeaseHost } from './lease-core.js';
 import type { LeaseDefaults, ResolvedAcquireOptions } from './lease-options.js';
+import { InstantAcquisition } from './instant-acquisition.js';
 import { Lease } from './lease.js';
 import { Releaser } from './releaser.js';
+import type { InstantOutcome, InstantRequest } from './scheduled-instant.js';
 import { ServerTime } from './server-time.js';
 import { toStoreError, withTimeLimit } from './time-limit.js';
 import { Undoer } from './undo.js';
@@ -100,6 +104,17 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     return undefined;
   }
 
+  /** Asks for the run of one instant; `stop` ends the asking. Rejects only where the store remembers no instants. @throws LeaseOptionsError */
+  async beginInstant(request: InstantRequest, stop: AbortSignal): Promise<InstantOutcome> {
+    return new InstantAcquisition(this, this.instants(), request, stop).run();
+  }
+
+  /** The runs that the store remembers of a scheduled job. @throws LeaseUnavailableError, LeaseOptionsError */
+  async history(key: string): Promise<readonly RunRecord[]> {
+    const instants = this.instants();
+    return this.askStore(key, () => instants.history(key));
+  }
+
   async inspect(key: string): Promise<LeaseRecord | undefined> {
     checkKey(key);
     const record = await this.askStore(key, () => this.store.inspect(key));
@@ -149,6 +164,12 @@ export class LeaseEngine implements LeaseHost, EngineParts {
 
   outside<T>(call: () => T): T {
     return this.context.runInAsyncScope(call);
+  }
+
+  private instants(): InstantStore {
+    const { instants, capabilities } = this.store;
+    if (instants) return instants;
+    throw new LeaseOptionsError('store', `The store ${capabilities.name} does not remember instants, so it cannot serve scheduled jobs.`);
   }
 
   /** Counts those that wait, since a store that is polled keeps no line that could be too long. */

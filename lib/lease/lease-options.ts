@@ -43,7 +43,10 @@ export interface ResolvedAcquireOptions {
 export function resolveAcquireOptions(options: AcquireOptions | undefined, defaults: LeaseDefaults): ResolvedAcquireOptions {
   if (options === undefined) return defaults;
   if (typeof options !== 'object' || options === null) {
-    throw new LeaseOptionsError('options', `The options of a lease are ${String(options)}: give an object such as { ttl: 60 }, or leave them out.`);
+    throw new LeaseOptionsError(
+      'options',
+      `The options of a lease are ${String(options)}: give an object such as { ttl: 60 }, or leave them out.`,
+    );
   }
   const { ttl, wait, maxHold, minToken, signal } = options;
   return {
@@ -57,7 +60,10 @@ export function resolveAcquireOptions(options: AcquireOptions | undefined, defau
 
 function checkMinToken(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw new LeaseOptionsError('minToken', `The option "minToken" is ${String(value)}: it must be a safe integer, a fencing token that was seen before.`);
+  throw new LeaseOptionsError(
+    'minToken',
+    `The option "minToken" is ${String(value)}: it must be a safe integer, a fencing token that was seen before.`,
+  );
 }
 
 function checkSignal(value: unknown): AbortSignal {

@@ -32,7 +32,7 @@ export class Releaser {
     core.release();
     const limitMs = Math.min(callLimitMs(core.ttlMs, engine.defaults.commandTimeoutMs), LONGEST_WAIT_MS);
     const left = { key, holderId, holderTag, ttlMs: core.longestTtlMs, limitMs };
-    const call = engine.outside(() => engine.store.release({ key, holderId, fencingToken }));
+    const call = engine.outside(() => core.giveBack?.release() ?? engine.store.release({ key, holderId, fencingToken }));
     try {
       const { kind } = await withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
       // An earlier try to acquire that was never answered may yet be carried out.
@@ -42,7 +42,7 @@ export class Releaser {
       return kind === 'released';
     } catch (error) {
       if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
-      engine.undoer.undo({ ...left, pending: call });
+      engine.undoer.undo({ ...left, pending: call, takeBack: core.giveBack?.again });
       return false;
     }
   }

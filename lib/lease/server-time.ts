@@ -1,9 +1,9 @@
 /** A step back of the store's clock that is worth telling. Shorter ones happen where clocks are slewed. */
 const STEP_MS = 1000;
 
-/** Notices when the store's clock goes back, from its time in replies. */
+/** The store's clock as far as replies tell it; notices when it goes back. */
 export class ServerTime {
-  /** Server time less our monotonic time, at least: taken when a reply had arrived. */
+  /** Server time less our monotonic time: the highest lower bound, taken when a reply had arrived. */
   private offset: number | undefined;
 
   constructor(
@@ -18,6 +18,12 @@ export class ServerTime {
       this.onBack(Math.round(this.offset - atMost));
       this.offset = undefined;
     }
-    this.offset = Math.max(this.offset ?? -Infinity, atLeast);
+    // Never above what this reply allows: its time cannot be earlier than when it was asked.
+    this.offset = Math.min(Math.max(this.offset ?? -Infinity, atLeast), atMost);
+  }
+
+  /** The store's time now, in milliseconds since the epoch: behind it by the way of a reply, and hardly ever ahead. `undefined` before the first reply. */
+  now(): number | undefined {
+    return this.offset === undefined ? undefined : this.monotonic() + this.offset;
   }
 }

@@ -16,6 +16,8 @@ export interface Leftover {
   readonly limitMs: number;
   /** The request that nobody waits for any more, where it is still under way: it may yet be carried out. */
   readonly pending?: Promise<unknown> | undefined;
+  /** Default: by `LeaseStore.leave`. */
+  readonly takeBack?: (() => Promise<unknown>) | undefined;
 }
 
 interface Entry extends Leftover {
@@ -96,7 +98,7 @@ export class Undoer {
     const final = entry.requestOver;
     const { key, holderId, holderTag, wait } = entry;
     try {
-      const call = this.store.leave({ key, holderId, holderTag, wait });
+      const call = entry.takeBack?.() ?? this.store.leave({ key, holderId, holderTag, wait });
       await withTimeLimit(this.clock, entry.limitMs, call, () => this.store.unanswered?.());
       this.entries.delete(entry);
       // Until the request itself is over it may still be carried out: to the end of the queue with it.

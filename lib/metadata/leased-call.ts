@@ -42,10 +42,13 @@ export interface LeasedCall {
   readonly returns: ReturnShape;
   /**
    * Works out the key; the executor calls it once for each acquisition, inside the promise, the subscription or the first `next()`,
-   * so that a bad key rejects (or errors the stream) and never throws synchronously.
+   * so that a bad key rejects (or errors the stream) and never throws synchronously. `holds` tells whether the caller's async
+   * context holds the lease of a key, and so would be joined.
    * @throws LeaseKeyError
    */
-  key(): string;
+  key(holds: (key: string) => boolean): string;
+  /** A lease that was acquired for this call already, such as that of a scheduled run: the executor runs the call under it and gives it back. */
+  readonly lease?: InjectableLease;
   /** Fills the injected parameters and runs the body with the right `this`; gives back what the body returns, or throws what it throws. */
   invoke(lease: InjectableLease): unknown;
 }

@@ -19,7 +19,7 @@ export function requireInstanceMethod(
   if (method === undefined) {
     throw new LeaseOptionsError(
       decorator,
-      `${decorator} stands on a constructor of ${siteOf(target, 'constructor')}: put it on a method or its parameters.`,
+      `${decorator} stands on the class or the constructor of ${siteOf(target, 'constructor')}: put it on a method or its parameters.`,
     );
   }
   if (typeof target === 'function') {

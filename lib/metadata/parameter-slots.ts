@@ -42,6 +42,9 @@ export const slotsOf = (target: object, method: string | symbol): Slots => merge
 export const keyPartsOf = (target: object, method: string | symbol): KeyParts => merged(KEY_PARTS_METADATA, target, method);
 /** The parameters that were marked on this very class; what the start-up audit looks at. */
 export const ownSlots = (target: object, method: string | symbol): Slots | undefined => ownMap<SlotKind>(SLOTS_METADATA, target, method);
+/** The names that `@LeaseKey` gave on this very class. */
+export const ownKeyParts = (target: object, method: string | symbol): KeyParts | undefined =>
+  ownMap<string>(KEY_PARTS_METADATA, target, method);
 
 /** A copy of the arguments with the injected ones in place, whatever the caller passed there. */
 export function fillSlots(args: readonly unknown[], slots: Slots, lease: InjectableLease): unknown[] {

@@ -6,6 +6,8 @@ import { parametersOf, type Parameter, type ParameterList } from './parameters.j
 
 /** Makes the key of one method from the arguments of a call. */
 export interface KeyResolver {
+  /** The names that the template asks for; `undefined` for a key function. */
+  readonly names: ReadonlySet<string> | undefined;
   /**
    * Whether every placeholder can be filled by a parameter; asked at start-up.
    * @throws LeaseOptionsError
@@ -40,6 +42,7 @@ export function createKeyResolver(source: unknown, target: object, method: strin
   const { parameters } = parametersOf(target, method, original);
   for (const placeholder of template.placeholders) refuseAmbiguous(placeholder, parameters, site, template);
   return {
+    names: new Set(template.placeholders.map(({ head }) => head)),
     check: () => void compiled(),
     resolve: (args) => renderKey(template, (placeholder) => compiled().get(placeholder)?.(args)),
   };
@@ -47,6 +50,7 @@ export function createKeyResolver(source: unknown, target: object, method: strin
 
 function functionKey(source: AnyMethod, site: string): KeyResolver {
   return {
+    names: undefined,
     check: () => undefined,
     resolve: (args) => {
       const key = source(...args);

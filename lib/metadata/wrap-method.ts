@@ -15,6 +15,8 @@ export interface LeaseRequest {
   readonly decorator: string;
   /** A template or a function of the caller's arguments. */
   readonly key: unknown;
+  /** The key to join, of those that the caller's context holds, in the place of `key`: a scheduled run calls the method under its job's own. */
+  readonly joins?: (holds: (key: string) => boolean) => string | undefined;
   readonly service: string;
   readonly options: LeasedCallOptions;
   readonly skipsInSilence: boolean;
@@ -71,18 +73,22 @@ function declare(
     returns: request.returns ?? returnShapeOf(request.decorator, target, method, original),
     key: createKeyResolver(request.key, target, method, innermost),
     original,
-    wrapper: new Proxy(original, { apply: (_, instance, args: unknown[]) => callLeased(declaration, instance, args) }),
+    wrapper: new Proxy(original, { apply: (_, instance, args: unknown[]) => callLeased(declaration, request, instance, args) }),
     invoke: (instance, args, lease) => Reflect.apply(original, instance, fillSlots(args, slots, lease)) as unknown,
     inPlace: () => descriptor.value as unknown,
   };
   return declaration;
 }
 
-function callLeased(declaration: LeaseDeclaration, instance: unknown, args: readonly unknown[]): unknown {
+function callLeased(declaration: LeaseDeclaration, { joins }: LeaseRequest, instance: unknown, args: readonly unknown[]): unknown {
   const { site, service, options, returns, key, invoke } = declaration;
   const executor = executorOf(instance, service);
   if (!executor) return failIn(returns, unboundError(site, service, instance));
-  return executor.run({ site, options, returns, key: () => key.resolve(args), invoke: (lease) => invoke(instance, args, lease) });
+  return executor.run({
+    ...{ site, options, returns },
+    key: (holds) => joins?.(holds) ?? key.resolve(args),
+    invoke: (lease) => invoke(instance, args, lease),
+  });
 }
 
 function copyMetadata(from: AnyMethod, to: AnyMethod): void {

@@ -16,6 +16,10 @@ const WARNINGS: Sentences = {
     `${lease(e)} is still in use after ${ms(e.heldMs)}, grace and abort of the shutdown are over: it is left to its ttl, and the handler to its fate.`,
   stalled: (e) =>
     `The event loop stood still for ${ms(e.stalledMs)}, too long for a ttl of ${ms(e.ttlMs)}: shorten the synchronous work, or give a ttl of ${ms(e.safeTtlMs)} or more.`,
+  'instant-unavailable': (e) =>
+    `The job "${e.key}" was not run here at ${at(e.instant)}: the store could not be asked until the next instant (${reasonOf(e.error)}).`,
+  'schedule-mismatch': (e) =>
+    `The job "${e.key}" is scheduled as "${e.ours}" here and as "${e.theirs}" on another replica: each follows its own, and it may run more or less often than meant. Deploy one schedule, with the same timeZone, everywhere.`,
   'server-clock-back': (e) => `The store's clock went back by ${ms(e.byMs)}; fencing tokens still increase.`,
 };
 
@@ -30,8 +34,29 @@ export function logLeaseEvents(events: LeaseEvents, logger: LeaseLogger): void {
   events.on('busy', (e) => {
     logger.debug(`The lease "${e.key}" is busy${e.holder === undefined ? '' : `, held by ${e.holder}`}; waited ${ms(e.waitedMs)}.`);
   });
+  logRuns(events, logger);
 }
 
+function logRuns(events: LeaseEvents, logger: LeaseLogger): void {
+  const by = (e: { holder?: string }): string => (e.holder === undefined ? '' : ` by ${e.holder}`);
+  events.on('skipped', (e) => {
+    logger.debug(`The job "${e.key}" is not run here at ${at(e.instant)}: ${e.state}${by(e)}.`);
+  });
+  events.on('run-failed', (e) => {
+    const stack: unknown = typeof e.error === 'object' && e.error !== null && 'stack' in e.error ? e.error.stack : undefined;
+    logger.error(`The job "${e.key}" failed at ${at(e.instant)} after ${ms(e.heldMs)}: ${reasonOf(e.error)}`, stack);
+  });
+  events.on('instant-missed', (e) => {
+    const many = e.missed === 1 ? '1 instant' : `${String(e.missed)} instants`;
+    const why = e.reason === 'down' ? `nobody was there (${many})` : `the lease is held${by(e)}, which has cost ${many} so far`;
+    const line = `The job "${e.key}" was not run at ${at(e.instant)}: ${why}.`;
+    // A long run of a frequent job misses many: the first is told, and the count is in the history.
+    if (e.reason === 'held' && e.missed > 1) logger.debug(line);
+    else logger.warn(line);
+  });
+}
+
+const at = (instant: number): string => new Date(instant).toISOString();
 const lease = (e: { key: string; fencingToken: number }): string => `The lease "${e.key}" (fencing token ${String(e.fencingToken)})`;
 const ms = (value: number): string => `${String(Math.round(value))} ms`;
 

@@ -4,6 +4,7 @@ import { givenBack, heldMsOf, loseLease, settleLease } from '../lease/lease-cont
 import type { LeaseEngine } from '../lease/lease-engine.js';
 import type { ResolvedAcquireOptions } from '../lease/lease-options.js';
 import type { Lease } from '../lease/lease.js';
+import type { InstantOutcome, InstantRequest } from '../lease/scheduled-instant.js';
 import { linkedSignal, type LinkedSignal } from './linked-signal.js';
 
 export interface LeaseRegistryOptions {
@@ -27,7 +28,7 @@ const LOOK_EVERY_MS = 20;
 /** Which leases of one service are asked for and in use: admits them, and at shutdown waits for them. */
 export class LeaseRegistry {
   private phase: 'open' | 'draining' | 'closed' = 'open';
-  private stopped = false;
+  private readonly stopper = new AbortController();
   private readonly waiters = new Set<Waiter>();
   /** Of handlers that have not settled, lost or not. */
   private readonly running = new Set<Lease>();
@@ -38,11 +39,20 @@ export class LeaseRegistry {
 
   /** The application shuts down: no scheduled run is begun any more, though calls that are on their way may still be made. */
   get stopping(): boolean {
-    return this.stopped;
+    return this.stopper.signal.aborted;
   }
 
   stop(): void {
-    this.stopped = true;
+    this.stopper.abort();
+  }
+
+  /** The run of a scheduled instant, never once the application has begun to shut down. @throws LeaseOptionsError where the store remembers no instants */
+  async beginInstant(request: InstantRequest): Promise<InstantOutcome> {
+    if (this.stopping) return { kind: 'stopped' };
+    const outcome = await this.options.engine.beginInstant(request, this.stopper.signal);
+    if (outcome.kind !== 'granted' || !this.stopping) return outcome;
+    await outcome.lease.release();
+    return { kind: 'stopped' };
   }
 
   /** @throws LeaseShutdownError, also out of a wait, and all that the engine throws */
@@ -83,7 +93,7 @@ export class LeaseRegistry {
    */
   async drain(quiet: () => boolean = () => this.idle): Promise<void> {
     if (this.phase !== 'open') return;
-    this.stopped = true;
+    this.stop();
     this.phase = 'draining';
     this.refuse((waiter) => !waiter.inside);
     await this.until(quiet, this.options.shutdownGraceMs);

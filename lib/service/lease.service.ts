@@ -1,10 +1,12 @@
 import { LeaseBusyError } from '../errors/lease-busy.error.js';
 import { LeaseKeyError } from '../errors/lease-key.error.js';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { cronKey } from '../lease.constants.js';
 import { isHeld } from '../lease/lease-control.js';
 import type { LeaseEngine } from '../lease/lease-engine.js';
 import { resolveAcquireOptions, type AcquireOptions } from '../lease/lease-options.js';
 import type { Lease } from '../lease/lease.js';
+import type { RunRecord } from '../stores/instant-store.js';
 import type { LeaseRecord } from '../stores/lease-store.js';
 import type { LeaseRegistry } from './lease-registry.js';
 import type { LeasedCalls, OuterCall } from './leased-calls.js';
@@ -91,6 +93,15 @@ export class LeaseService {
    */
   forceRelease(key: string): Promise<LeaseRecord | undefined> {
     return this.#parts.engine.forceRelease(key);
+  }
+
+  /**
+   * The last 100 runs at most of a scheduled job (`@SingletonCron`, `@SingletonInterval`, `SingletonJobs`), newest first: which
+   * instant, where, and how it ended. `name` is that of the job. Empty for a job that the store does not know.
+   * @throws LeaseUnavailableError, LeaseOptionsError where the store remembers no instants
+   */
+  cronHistory(name: string): Promise<readonly RunRecord[]> {
+    return this.#parts.engine.history(cronKey(name));
   }
 
   /** The innermost lease of the running handler (by async context), of `key` where it is given, or `undefined`. */

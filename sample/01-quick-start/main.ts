@@ -30,7 +30,9 @@ async function main(): Promise<void> {
   }
 
   const again = await start(2);
-  console.log(`\nThe replicas stay: ${[first, second, again].map(({ url }) => url).join(', ')}. Ctrl-C ends them. Try, in another terminal:`);
+  console.log(
+    `\nThe replicas stay: ${[first, second, again].map(({ url }) => url).join(', ')}. Ctrl-C ends them. Try, in another terminal:`,
+  );
   console.log(`  curl -i -X POST ${first.url}/jobs/42/run & sleep 1; curl -i -X POST ${second.url}/jobs/42/run`);
 }
 

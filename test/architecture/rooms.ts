@@ -11,9 +11,8 @@ export interface Room {
   readonly foreign?: readonly string[];
 }
 
-const PORT = 'stores/lease-store';
-/** The part of the port that scheduled jobs need. */
-const INSTANTS = 'stores/instant-store';
+/** What a store promises, and the part of it that remembers scheduled jobs. */
+const PORT = ['stores/lease-store', 'stores/instant-store'];
 const nest = ['@nestjs/common', '@nestjs/core'];
 
 /** Leaves that every room may use (a leaf: `time` uses `errors`, `errors` uses nothing). */
@@ -26,19 +25,19 @@ export const rooms: Readonly<Record<string, Room>> = {
   fencing: {},
   'fencing/nest': { rooms: ['fencing'], foreign: [...nest, 'rxjs'] },
   stores: {},
-  'stores/memory': { files: [PORT, INSTANTS] },
-  'stores/redis': { files: [PORT, INSTANTS], foreign: ['ioredis'] },
-  'stores/quorum': { files: [PORT] },
-  lease: { rooms: ['events'], files: [PORT, INSTANTS], foreign: ['lru-cache'] },
-  service: { rooms: ['events', 'lease'], files: [PORT, 'lease.constants'], foreign: nest },
+  'stores/memory': { files: PORT },
+  'stores/redis': { files: PORT, foreign: ['ioredis'] },
+  'stores/quorum': { files: PORT },
+  lease: { rooms: ['events'], files: PORT, foreign: ['lru-cache'] },
+  service: { rooms: ['events', 'lease'], files: [...PORT, 'lease.constants'], foreign: nest },
   execution: { rooms: ['events', 'lease', 'service'], files: ['lease.constants', 'metadata/leased-call'], foreign: [...nest, 'rxjs'] },
   metadata: { files: ['lease.constants', 'lease/lease-options'], foreign: [...nest, 'rxjs', 'reflect-metadata'] },
   decorators: { rooms: ['metadata'], files: ['lease.constants', 'lease/lease-options'], foreign: [...nest, 'rxjs'] },
   discovery: { rooms: ['metadata'], files: ['lease.constants'], foreign: [...nest, 'reflect-metadata'] },
   cron: {
     rooms: ['events', 'metadata'],
-    files: ['lease.constants', 'lease/lease-options'],
-    foreign: [...nest, '@nestjs/schedule', 'cron-parser'],
+    files: ['lease.constants', 'lease/lease', 'lease/lease-options', 'lease/scheduled-instant', 'discovery/wrappers'],
+    foreign: [...nest, '@nestjs/schedule', 'cron-parser', 'reflect-metadata'],
   },
   microservices: { foreign: [...nest, 'rxjs', '@nestjs/microservices'] },
   websockets: { foreign: [...nest, 'rxjs', '@nestjs/websockets'] },

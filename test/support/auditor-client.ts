@@ -8,7 +8,9 @@ export class AuditorClient {
 
   private constructor(private readonly socket: Socket) {
     socket.setNoDelay(true);
-    createInterface({ input: socket }).on('line', (line) => this.waiting.shift()?.(JSON.parse(line) as AuditReply));
+    const lines = createInterface({ input: socket });
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => this.waiting.shift()?.(JSON.parse(line) as AuditReply));
   }
 
   static async connect(port: number): Promise<AuditorClient> {

@@ -101,7 +101,10 @@ export class Auditor {
     socket.setNoDelay(true);
     socket.on('error', () => undefined);
     socket.on('close', () => this.sockets.delete(socket));
-    createInterface({ input: socket }).on('line', (line) => {
+    const lines = createInterface({ input: socket });
+    // It passes on the errors of its input.
+    lines.on('error', () => undefined);
+    lines.on('line', (line) => {
       if (!socket.destroyed) socket.write(`${JSON.stringify(this.ask(JSON.parse(line) as AuditRequest))}\n`);
     });
   }

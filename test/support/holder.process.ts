@@ -10,6 +10,7 @@ export interface HolderProcessOptions {
   readonly name: string;
   readonly key: string;
   readonly ttl: string;
+  /** Default `10s`. */
   readonly wait?: string;
   readonly maxHold?: string;
   /** It writes every so many milliseconds, each time after `assertHeld()`. Default 5. */
@@ -45,7 +46,7 @@ async function work(lease: Lease, auditor: AuditorClient): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const { key, ttl, wait, maxHold, auditorPort } = options;
+  const { key, ttl, wait = '10s', maxHold, auditorPort } = options;
   const auditor = await AuditorClient.connect(auditorPort);
   tell({ type: 'ready' });
   const lease = await holder.service.acquire(key, { ttl, wait, maxHold });
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
 }
 
 process.on('unhandledRejection', (error) => tell({ type: 'unhandled', error: String(error) }));
-await main().catch((error: unknown) => tell({ type: 'failed', error: String(error), code: (error as { code?: string }).code }));
+main().catch((error: unknown) => tell({ type: 'failed', error: String(error), code: (error as { code?: string }).code }));
 process.on('message', (message: { type: string }) => {
   if (message.type === 'end') process.exit(0);
 });

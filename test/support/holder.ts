@@ -31,6 +31,11 @@ const ALL: Record<LeaseEventType, true> = {
   unsettled: true,
   stalled: true,
   'server-clock-back': true,
+  skipped: true,
+  'run-failed': true,
+  'instant-missed': true,
+  'instant-unavailable': true,
+  'schedule-mismatch': true,
 };
 
 /** Starts one; `connection` may lead through a proxy. It opens nothing before its first call. */

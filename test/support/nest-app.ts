@@ -26,12 +26,17 @@ export async function startNest(metadata: ModuleMetadata, options: NestAppOption
   prepare?.(builder);
   const module = await builder.compile();
   const app = adapter === 'fastify' ? module.createNestApplication(new FastifyAdapter()) : module.createNestApplication();
-  if (!listen) {
-    await app.init();
-    return { app, url: '' };
+  try {
+    if (!listen) {
+      await app.init();
+      return { app, url: '' };
+    }
+    await app.listen(0, '127.0.0.1');
+    return { app, url: await app.getUrl() };
+  } catch (error) {
+    await app.close();
+    throw error;
   }
-  await app.listen(0, '127.0.0.1');
-  return { app, url: await app.getUrl() };
 }
 
 /** A logger that keeps what was said. */

@@ -1,28 +1,28 @@
-import { execFileSync, fork, type ChildProcess, type Serializable } from 'node:child_process';
+import { fork, type ChildProcess, type Serializable } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync } from 'node:fs';
+import { renameSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildSync } from 'esbuild';
 
-const root = join(import.meta.dirname, '..', '..');
-const esbuild = join(root, 'node_modules', 'esbuild', 'bin', 'esbuild');
 const built = new Map<string, string>();
+/** Nest asks for these only when they are there. */
+const OPTIONAL = ['class-validator', 'class-transformer', '@nestjs/core', '@nestjs/microservices', '@nestjs/websockets'];
 
 /**
- * One file of a TypeScript program for a child process, bundled with the library as its source is now. It lies under
- * `node_modules`, so that it finds its packages there.
+ * One file of a TypeScript program for a child process, bundled with the library as its source is now, so that it starts fast.
+ * The file stays, for whoever else started it, until the next run puts another in its place.
  */
 export function bundle(entry: string): string {
   const before = built.get(entry);
   if (before) return before;
-  const folder = join(root, 'node_modules', '.cache', 'lease-children');
-  mkdirSync(folder, { recursive: true });
-  const name = `${createHash('sha1').update(entry).digest('hex').slice(0, 12)}-${String(process.pid)}`;
-  const [draft, file] = [join(folder, `${name}.draft.mjs`), join(folder, `${name}.mjs`)];
-  const flags = ['--bundle', '--platform=node', '--format=esm', '--packages=external', '--target=node20', '--log-level=error'];
-  execFileSync(process.execPath, [esbuild, entry, ...flags, '--sourcemap=inline', `--outfile=${draft}`], { cwd: root });
-  renameSync(draft, file);
-  built.set(entry, file);
-  return file;
+  const outfile = join(tmpdir(), `lease-child-${createHash('sha1').update(entry).digest('hex').slice(0, 12)}.cjs`);
+  const draft = `${outfile}.${String(process.pid)}`;
+  const format = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', sourcemap: 'inline' } as const;
+  buildSync({ entryPoints: [entry], outfile: draft, external: OPTIONAL, logLevel: 'error', ...format });
+  renameSync(draft, outfile);
+  built.set(entry, outfile);
+  return outfile;
 }
 
 /** A message of a child: an event with whatever belongs to it. */

@@ -3,6 +3,7 @@
  * unused `@ts-expect-error` is an error too.
  */
 /* eslint-disable @typescript-eslint/no-explicit-any, @typescript-eslint/require-await, @typescript-eslint/no-unused-vars */
+import { applyDecorators, SetMetadata } from '@nestjs/common';
 import type { Observable } from 'rxjs';
 import { CurrentLease } from '../../lib/decorators/current-lease.decorator.js';
 import { FencingToken } from '../../lib/decorators/fencing-token.decorator.js';
@@ -95,6 +96,11 @@ export class Compiles {
 
   @WithLease('account')
   private async privateMethod(@FencingToken() token: number): Promise<void> {}
+}
+
+export class InsideOthers {
+  @applyDecorators(WithLease('job'), SetMetadata('kind', 'job'))
+  async run(): Promise<void> {}
 }
 
 export class DoesNotCompile {

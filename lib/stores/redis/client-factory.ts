@@ -9,10 +9,10 @@ export function makeClient(plan: ConnectionPlan, extra: Record<string, unknown> 
     case 'url':
       return new Redis(plan.url, { ...singleSettings({}), ...extra }) as unknown as RedisClient;
     case 'options':
-      return new Redis({ ...plan.options, ...singleSettings(plan.options as object), ...extra } as RedisOptions) as unknown as RedisClient;
+      return new Redis({ ...plan.options, ...singleSettings(plan.options), ...extra }) as unknown as RedisClient;
     case 'cluster': {
-      const options = { ...plan.options, ...clusterSettings(plan.options as object), ...extra };
-      return new Cluster([...plan.nodes], options as ClusterOptions) as unknown as RedisClient;
+      const options = { ...plan.options, ...clusterSettings(plan.options), ...extra };
+      return new Cluster([...plan.nodes], options) as unknown as RedisClient;
     }
     case 'client': {
       const { client } = plan;

@@ -85,7 +85,10 @@ function checkPort(port: unknown): void {
   if (port === undefined) return;
   const number = typeof port === 'string' && port.trim() !== '' ? Number(port) : port;
   if (typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 65_536) return;
-  throw refuse(`has the port ${String(port)}`, 'a port is a number from 1 to 65535; is a variable of the environment not set?');
+  throw refuse(
+    `has the port ${typeof port === 'object' ? 'of an object' : String(port)}`,
+    'a port is a number from 1 to 65535; is a variable of the environment not set?',
+  );
 }
 
 function checkOptions(value: object): RedisOptions {

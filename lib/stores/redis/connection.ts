@@ -51,7 +51,7 @@ export class RedisConnection {
     if (client.status === 'ready' && this.waiting.size === 0) return this.listen(send(client));
     return new Promise<T>((resolve, reject) => {
       const entry: Waiting = {
-        send: (ready) => this.listen(send(ready)).then(resolve, reject),
+        send: (ready) => void this.listen(send(ready)).then(resolve, reject),
         fail: reject,
         timer: this.clock.setTimer(() => this.giveUp(entry), this.patienceMs),
       };

@@ -16,7 +16,7 @@ export function foreign(lease: string, what: unknown): StoreError {
 
 /** Error for a reply that no script of ours gives. */
 export function unreadable(reply: unknown): StoreError {
-  return new StoreError('fatal', `Redis answered something that is not understood: ${JSON.stringify(reply) ?? String(reply)}`);
+  return new StoreError('fatal', `Redis answered something that is not understood: ${JSON.stringify([reply])}`);
 }
 
 /**

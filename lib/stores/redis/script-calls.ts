@@ -1,4 +1,4 @@
-import { StoreError } from '../lease-store.js';
+import { type StoreError } from '../lease-store.js';
 import type { RedisConnection } from './connection.js';
 import { messageOf, toStoreError } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';

@@ -28,5 +28,9 @@ export function show({ status, retryAfter, body }: Answer): string {
 
 /** Waits until `job` is being run, as `replica` sees it. */
 export async function untilHeld(replica: Replica, job: string): Promise<void> {
-  while ((await ask(replica, 'GET', `/jobs/${job}`)).body.state !== 'held') await sleep(10);
+  for (const until = performance.now() + 10_000; performance.now() < until;) {
+    if ((await ask(replica, 'GET', `/jobs/${job}`)).body.state === 'held') return;
+    await sleep(10);
+  }
+  throw new Error(`Nobody runs job ${job}, as ${replica.name} sees it.`);
 }

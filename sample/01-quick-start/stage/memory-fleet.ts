@@ -31,7 +31,10 @@ export class MemoryFleet implements Fleet {
     return {
       name,
       url,
-      freezeAtNextWrite: () => Promise.resolve(results.arm()),
+      freezeAtNextWrite: () => {
+        results.arm();
+        return Promise.resolve();
+      },
       frozen: () => pause.begun,
       resume: () => {
         store.heal();

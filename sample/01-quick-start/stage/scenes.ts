@@ -18,7 +18,7 @@ export async function playScenes(stage: Stage): Promise<void> {
 async function busy({ timeline, replicas: [first, second] }: Stage): Promise<void> {
   timeline.scene('Two replicas are asked to run one job. One runs it, the other answers 409.');
   timeline.line(first.name, 'runs job 42');
-  const running = ask(first, 'POST', '/jobs/42/run?seconds=0.5');
+  const running = ask(first, 'POST', '/jobs/42/run?seconds=1');
   await untilHeld(second, '42');
   timeline.line(second.name, `is asked for job 42: ${show(await ask(second, 'POST', '/jobs/42/run'))}`);
   timeline.line(first.name, `has run job 42: ${show(await running)}`);

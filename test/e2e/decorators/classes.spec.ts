@@ -52,7 +52,8 @@ describe('a leased method of a provider takes its lease (nest#615)', () => {
     expect(await (await fetch(`${rig.url}/1`)).text()).toBe('1:true');
     expect(await rig.app.get(Caller).call('2')).toBe('2:true');
     expect(await reports.settleAll(['3', '4'])).toEqual(['3:true', '4:true']);
-    const timer = setInterval(reports.settle.bind(reports, '5'), 1);
+    const settle: () => unknown = reports.settle.bind(reports, '5');
+    const timer = setInterval(settle, 1);
     await waitFor(() => rig.keys.includes('account:5'));
     clearInterval(timer);
     expect(new Set(rig.keys)).toEqual(new Set(['1', '2', '3', '4', '5'].map((id) => `account:${id}`)));

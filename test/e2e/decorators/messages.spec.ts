@@ -9,6 +9,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { firstValueFrom } from 'rxjs';
 import { WebSocket } from 'ws';
 import { FencingToken, LeaseModule, LeaseService, MemoryLeaseStore, WithLease } from '../../../lib/index.js';
+import { CapturedLog } from '../../support/nest-app.js';
 import { waitFor } from '../../support/wait-for.js';
 import { acquiredKeys, startLeases } from './rig.js';
 
@@ -84,7 +85,7 @@ async function startService(controllers: Type[]): Promise<Service> {
     imports: [LeaseModule.forRoot({ store: new MemoryLeaseStore() })],
     controllers,
   }).compile();
-  const app = module.createNestApplication({ logger: false });
+  const app = module.createNestApplication();
   const options = { host: '127.0.0.1', port: await freePort() };
   app.connectMicroservice({ transport: Transport.TCP, options });
   await app.startAllMicroservices();
@@ -144,8 +145,10 @@ describe('gateways', () => {
     const module = await Test.createTestingModule({
       imports: [LeaseModule.forRoot({ store: new MemoryLeaseStore() })],
       providers: [Rooms],
-    }).compile();
-    const app = module.createNestApplication({ logger: false });
+    })
+      .setLogger(new CapturedLog())
+      .compile();
+    const app = module.createNestApplication();
     app.useWebSocketAdapter(new WsAdapter(app));
     await app.listen(0, '127.0.0.1');
     const keys = acquiredKeys(app);

@@ -52,6 +52,7 @@ async function keysOf(
 ): Promise<string[]> {
   class AppModule {}
   Module({ imports: [LeaseModule.forRoot({ store: new MemoryLeaseStore() })], providers: classes })(AppModule);
+
   const app = await NestFactory.createApplicationContext(AppModule, { logger: false, abortOnError: false });
   const keys: string[] = [];
   app.get(LeaseEvents).on('acquired', ({ key }) => {

@@ -32,7 +32,7 @@ import { map, type Observable } from 'rxjs';
 import { FencingToken, WithLease } from '../../../lib/index.js';
 import { startLeases } from './rig.js';
 
-const Roles = (...roles: string[]): MethodDecorator => SetMetadata('roles', roles) as MethodDecorator;
+const Roles = (...roles: string[]): MethodDecorator => SetMetadata('roles', roles);
 
 @Injectable()
 class RolesGuard implements CanActivate {

@@ -152,7 +152,7 @@ describe('LeaseModule', () => {
     ['ttl', { ttl: 0 }],
     ['connection', { connection: undefined }],
     ['connection', { connection: 'redis://' }],
-    ['connection', { connection: { host: undefined } as object }],
+    ['connection', { connection: { host: undefined } }],
     ['durability', { durability: 1 } as object],
     ['colour', { colour: 1 } as object],
   ])('a mistake in "%s" fails the start-up, sync and async', async (option, options) => {

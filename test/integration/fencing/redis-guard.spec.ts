@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { RedisFencingGuard } from 'nestjs-lease/fencing';
 import { RedisServer } from '../../support/redis-server.js';
+import { ruleCases } from './rule-cases.js';
 import { classicStory, holder, type Holder } from './stories.js';
 
 let server: RedisServer;
@@ -51,6 +52,8 @@ describe.each(Object.entries(clients))('fenced writes with %s', (_name, connect)
     await guard.accept('r', 34, 'b');
     await expect(guard.accept('r', 33, 'a')).rejects.toMatchObject({ current: 34, resource: 'r' });
   });
+
+  ruleCases(() => guard);
 
   it('a deleted key is not brought back by a late write', async () => {
     await guard.set(holder(33), 'a', 'x');

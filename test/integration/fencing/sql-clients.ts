@@ -38,7 +38,6 @@ interface Account {
   fencing_holder: string;
 }
 
-// eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- TypeORM's options are a class in name only
 const Accounts = new EntitySchema<Account>({
   name: 'accounts',
   columns: {

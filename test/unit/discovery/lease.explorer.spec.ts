@@ -1,9 +1,22 @@
 import 'reflect-metadata';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { Controller, Global, Injectable, Logger, Module, Post, Scope, type DynamicModule, type INestApplication, type Provider, type Type } from '@nestjs/common';
+import {
+  Controller,
+  Global,
+  Injectable,
+  Logger,
+  Module,
+  Post,
+  Scope,
+  type DynamicModule,
+  type INestApplication,
+  type Provider,
+  type Type,
+} from '@nestjs/common';
 import { EventPattern, MessagePattern } from '@nestjs/microservices';
 import { FencingToken } from '../../../lib/decorators/fencing-token.decorator.js';
 import { injected } from '../../../lib/decorators/injected.js';
+import { LeaseKey } from '../../../lib/decorators/lease-key.decorator.js';
 import { WithLease } from '../../../lib/decorators/with-lease.decorator.js';
 import { LeaseExplorer } from '../../../lib/discovery/lease.explorer.js';
 import { getLeaseExecutorToken } from '../../../lib/lease.constants.js';
@@ -154,6 +167,37 @@ describe('start-up fails, naming the places,', () => {
     class Below extends Keeping {}
     await (await start({ providers: [Keeping, Below] })).close();
     await expect(start({ providers: [Dropping] })).rejects.toEqual(failure(/Dropping\.run overrides Jobs\.run/));
+  });
+
+  it('but not when the class that runs declares it again below an override that dropped it', async () => {
+    abstract class Dropping extends Jobs {
+      override async run(id: string): Promise<string> {
+        return super.run(id);
+      }
+    }
+    class Keeping extends Dropping {
+      @WithLease('job:<id>')
+      override async run(id: string): Promise<string> {
+        return super.run(id);
+      }
+    }
+    await (await start({ providers: [Keeping] })).close();
+  });
+
+  it('when a @LeaseKey is not what the key asks for, or stands on a method without a lease', async () => {
+    class Mistyped {
+      @WithLease('job:<id>')
+      async run(@LeaseKey('Id') id: string): Promise<void> {}
+    }
+    await expect(start({ providers: [Mistyped] })).rejects.toEqual(
+      failure(/Mistyped\.run is marked @LeaseKey\('Id'\), but the key has no <Id>/),
+    );
+    class Orphan {
+      async run(@LeaseKey('id') id: string): Promise<void> {}
+    }
+    await expect(start({ providers: [Orphan] })).rejects.toEqual(
+      failure(/Orphan\.run is marked @LeaseKey\(\), but the method takes no lease/),
+    );
   });
 
   it('when an accessor overrides it', async () => {
@@ -318,7 +362,8 @@ describe('a skipped call without a value', () => {
     ['a queue job', Bull, /Bull\.run is a queue handler/],
     ['a queue job of a worker class', BullMq, /WorkerHost\.process is a queue handler/],
   ])('is refused on %s, where silence would read as success (ShedLock#200)', async (_, handler, text) => {
-    await expect(start({ controllers: [handler] })).rejects.toEqual(failure(text));
+    const place = Reflect.hasMetadata('__controller__', handler) ? 'controllers' : 'providers';
+    await expect(start({ [place]: [handler] })).rejects.toEqual(failure(text));
   });
 
   it('is allowed where a value is given, and on everything else', async () => {

@@ -9,7 +9,7 @@ export class FakeExecutor implements LeaseExecutorPort {
   run(call: LeasedCall): Promise<unknown> {
     this.calls.push(call);
     return (async () => {
-      this.keys.push(call.key());
+      this.keys.push(call.key(() => false));
       this.token += 1;
       return call.invoke({ fencingToken: this.token } satisfies InjectableLease);
     })();

@@ -60,7 +60,7 @@ describe('the wrapper', () => {
 
   it('stays when applyDecorators drops what decorators return', async () => {
     class Jobs {
-      @applyDecorators(SetMetadata('a', 1), WithLease('job') as MethodDecorator, SetMetadata('b', 2))
+      @applyDecorators(SetMetadata('a', 1), WithLease('job'), SetMetadata('b', 2))
       async run(): Promise<void> {}
     }
     const { instance, executor } = bound(new Jobs());
@@ -382,10 +382,17 @@ describe('what cannot take a lease is refused at decoration', () => {
     }).toThrow(/async \*run/);
   });
 
+  it('a class', () => {
+    class Jobs {}
+    expect(() => {
+      WithLease('k')(Jobs);
+    }).toThrow(/stands on the class or the constructor of Jobs/);
+  });
+
   it('a constructor’s parameter', () => {
     class Jobs {}
     expect(() => {
       (FencingToken() as ParameterDecorator)(Jobs, undefined, 0);
-    }).toThrow(/constructor of Jobs/);
+    }).toThrow(/the class or the constructor of Jobs/);
   });
 });

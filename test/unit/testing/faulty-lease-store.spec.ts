@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.js';
+import type { InstantStore } from '../../../lib/stores/instant-store.js';
 import { FaultyLeaseStore, type StoreVerb } from '../../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../../lib/testing/manual-clock.js';
 
@@ -115,11 +116,12 @@ describe('FaultyLeaseStore', () => {
     expect(await stateOf(faulty.inspect('job:1'))).toBeUndefined();
   });
 
-  it.each<StoreVerb>(['acquire', 'renew', 'release', 'leave', 'inspect', 'forceRelease', 'ping', 'attend'])(
+  it.each<StoreVerb>(['acquire', 'renew', 'release', 'leave', 'inspect', 'forceRelease', 'ping', 'begin', 'finish', 'history', 'attend'])(
     'reaches every verb: %s',
     async (verb) => {
       faulty.fail(verb, 'told to');
       const held = { ...request, fencingToken: 1 };
+      const instants = faulty.instants as InstantStore;
       const call: Record<StoreVerb, () => Promise<unknown>> = {
         acquire: () => faulty.acquire(request),
         renew: () => faulty.renew([held]),
@@ -129,6 +131,9 @@ describe('FaultyLeaseStore', () => {
         forceRelease: () => faulty.forceRelease('job:1'),
         ping: () => faulty.ping(),
         attend: () => faulty.attend([]),
+        begin: () => instants.begin({ ...request, instant: 1, schedule: '', lifeMs: 1000, purpose: 'due', rerun: false }),
+        finish: () => instants.finish({ ...held, outcome: 'ok', atLeastForMs: 0, lifeMs: 1000 }),
+        history: () => instants.history('job:1'),
       };
       await expect(call[verb]()).rejects.toBe('told to');
       await call[verb]();

@@ -9,7 +9,7 @@ const refusal = (text: string | RegExp): Error =>
     code: 'LEASE_OPTIONS_INVALID',
     option: 'connection',
     message: typeof text === 'string' ? expect.stringContaining(text) : expect.stringMatching(text),
-  }) as Error;
+  }) as unknown as Error;
 
 describe('the option "connection"', () => {
   it.each([
@@ -98,6 +98,6 @@ describe('the option "connection"', () => {
 
 describe('other options', () => {
   it.each([0, -1, NaN, 1.5, Infinity])('refuse a fence retention of %p', (fenceRetentionMs) => {
-    expect(() => new RedisLeaseStore({ fenceRetentionMs })).toThrow(expect.objectContaining({ option: 'fenceRetention' }) as Error);
+    expect(() => new RedisLeaseStore({ fenceRetentionMs })).toThrow(expect.objectContaining({ option: 'fenceRetention' }));
   });
 });

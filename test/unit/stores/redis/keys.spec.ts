@@ -45,12 +45,12 @@ describe('LeaseKeys', () => {
   });
 
   it('refuses an empty key', () => {
-    expect(() => keys.of('')).toThrow(expect.objectContaining({ code: 'LEASE_KEY_INVALID' }) as Error);
+    expect(() => keys.of('')).toThrow(expect.objectContaining({ code: 'LEASE_KEY_INVALID' }));
   });
 
   it.each(['', 'a{', '}', '{app}', undefined, 7])('refuses the namespace %j', (namespace) => {
     expect(() => new LeaseKeys(namespace as string)).toThrow(
-      expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'namespace' }) as Error,
+      expect.objectContaining({ code: 'LEASE_OPTIONS_INVALID', option: 'namespace' }),
     );
   });
 });
