@@ -60,7 +60,7 @@ describe('keep-alive', () => {
     expect(batches.length).toBeLessThanOrEqual(100);
     expect(Math.max(...batches.map((batch) => batch.length))).toBeLessThanOrEqual(1000);
     expect(rig.told('lost')).toHaveLength(0);
-  });
+  }, 30_000);
 
   it('a loss or failure of one lease in a round trip concerns that one only', async () => {
     const rig = new LeaseRig();

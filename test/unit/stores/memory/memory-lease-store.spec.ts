@@ -18,7 +18,7 @@ class OpenStore extends MemoryLeaseStore {
 
 describe('MemoryLeaseStore', () => {
   it('says what it is', () => {
-    expect(new MemoryLeaseStore().capabilities).toEqual({ name: 'memory', shared: false, clock: 'process', wakeUp: 'poll', fifo: false });
+    expect(new MemoryLeaseStore().capabilities).toEqual({ name: 'memory', shared: false, clock: 'process', wakeUp: 'push', fifo: true });
   });
 
   it('runs on the clock of the machine when it is given none', async () => {

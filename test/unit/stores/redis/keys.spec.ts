@@ -14,7 +14,7 @@ describe('LeaseKeys', () => {
   const keys = new LeaseKeys('lease');
 
   it('leaves plain ASCII readable', () => {
-    expect(keys.of('job:42')).toEqual(['lease:{job:42}', 'lease:{job:42}:fence']);
+    expect(keys.of('job:42')).toEqual(['lease:{job:42}', 'lease:{job:42}:fence', 'lease:{job:42}:queue', 'lease:{job:42}:waiters']);
     expect(keys.of("a%20b|c/d@e.f-g_h!$&'()*+,;=[]^")[0]).toBe("lease:{a%20b|c/d@e.f-g_h!$&'()*+,;=[]^}");
   });
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { acquireScript } from '../../../../lib/stores/redis/scripts/acquire.script.js';
+import { attendScript } from '../../../../lib/stores/redis/scripts/attend.script.js';
 import { beginScript } from '../../../../lib/stores/redis/scripts/begin.script.js';
 import { finishScript } from '../../../../lib/stores/redis/scripts/finish.script.js';
 import { forceReleaseScript } from '../../../../lib/stores/redis/scripts/force-release.script.js';
@@ -14,6 +15,7 @@ import { renewScript } from '../../../../lib/stores/redis/scripts/renew.script.j
 const folder = join(process.cwd(), 'lib/stores/redis/scripts');
 const scripts: readonly LeaseScript[] = [
   acquireScript,
+  attendScript,
   renewScript,
   releaseScript,
   inspectScript,
@@ -46,7 +48,7 @@ describe('scripts', () => {
     const { keys, argv, tags } = header(name);
     expect(keys).toBe(script.keys.join(', '));
     expect(argv).toBe(expectedArgv(script));
-    const replied = new Set([...script.each.matchAll(/return \{ '(\w+)'/g)].map((match) => match[1]));
+    const replied = new Set([...script.each.matchAll(/(?:return|reply =) \{ '(\w+)'/g)].map((match) => match[1]));
     expect([...replied].sort()).toEqual(tags.sort());
   });
 
@@ -63,7 +65,7 @@ describe('scripts', () => {
   it.each(scripts.map((script) => [script.name, script] as const))(
     '%s: never sets a key without an end, and reads the clock once',
     (_, script) => {
-      for (const set of script.lua.match(/'SET',.*/g) ?? []) expect(set).toMatch(/'PX', (ttl|life|rest)/);
+      for (const set of script.lua.match(/'SET',.*/g) ?? []) expect(set).toMatch(/'PX', (ttl|life|rest|claim)/);
       expect(script.lua.match(/'TIME'/g)).toHaveLength(1);
     },
   );
