@@ -1,4 +1,4 @@
-import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { clusterSettings, singleSettings } from './client-settings.js';
 import type { ConnectionPlan } from './connection-option.js';
 import type { RedisClient } from './redis-client.js';

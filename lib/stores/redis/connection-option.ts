@@ -85,16 +85,16 @@ function checkPort(port: unknown): void {
   if (port === undefined) return;
   const number = typeof port === 'string' && port.trim() !== '' ? Number(port) : port;
   if (typeof number === 'number' && Number.isInteger(number) && number > 0 && number < 65_536) return;
-  throw refuse(
-    `has the port ${typeof port === 'object' ? 'of an object' : String(port)}`,
-    'a port is a number from 1 to 65535; is a variable of the environment not set?',
-  );
+  const shown = typeof port === 'string' || typeof port === 'number' ? String(port) : typeof port;
+  throw refuse(`has the port ${shown}`, 'a port is a number from 1 to 65535; is a variable of the environment not set?');
 }
 
 function checkOptions(value: object): RedisOptions {
   const options = value as RedisOptions;
-  if (options.sentinels !== undefined && options.sentinels !== null) {
-    checkAddresses('sentinels', options.sentinels);
+  // ioredis itself writes null where there are none.
+  const sentinels: unknown = options.sentinels;
+  if (sentinels !== undefined && sentinels !== null) {
+    checkAddresses('sentinels', sentinels);
     if (!options.name) throw refuse('has sentinels but no name', 'add the name of the master group, for example name: "mymaster"');
   } else if (typeof options.path !== 'string' || options.path === '') {
     if ('nodes' in value) throw refuse('has "nodes"', 'for a Redis Cluster give { cluster: { nodes: [...] } }');
