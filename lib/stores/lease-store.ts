@@ -1,4 +1,6 @@
+import type { EffectStore } from './effect-store.js';
 import type { InstantStore } from './instant-store.js';
+import type { JobStore } from './job-store.js';
 
 /**
  * The store port: what a lease needs of the system that remembers it, in the words of leases. A store never reads the clock
@@ -8,6 +10,10 @@ export interface LeaseStore {
   readonly capabilities: StoreCapabilities;
   /** Remembers instants of scheduled jobs; a store without it cannot serve `@SingletonCron`. */
   readonly instants?: InstantStore;
+  /** Remembers what `once` has done; a store without it cannot serve `once`. */
+  readonly effects?: EffectStore;
+  /** Chooses among many leases for job workers, which otherwise ask for one after another. */
+  readonly jobs?: JobStore;
   /**
    * One try to get the lease. Idempotent by `holderId`: asked again by the same holder it gives the same token and the full ttl
    * again. A try that fails changes nothing, the fence included. With `wait` it takes a place in the line where the lease is

@@ -1,4 +1,6 @@
+import type { EffectStore, SettleEffectRequest, StartEffectRequest } from '../stores/effect-store.js';
 import type { BeginRequest, FinishRequest, InstantStore } from '../stores/instant-store.js';
+import type { CoolDownRequest, FirstRequest, JobStore } from '../stores/job-store.js';
 import type {
   AcquireRequest,
   Attended,
@@ -33,6 +35,11 @@ export interface StoreCalls {
   begin: BeginRequest;
   finish: FinishRequest;
   history: string;
+  findEffect: string;
+  startEffect: StartEffectRequest;
+  settleEffect: SettleEffectRequest;
+  acquireFirst: FirstRequest;
+  coolDown: CoolDownRequest;
 }
 
 /** A call to the store that can go wrong. */
@@ -55,6 +62,10 @@ export class FaultyLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities;
   /** Of the store inside, where it remembers instants; its verbs fail as told, too. */
   readonly instants?: InstantStore;
+  /** Of the store inside, where it remembers effects; verbs `findEffect`, `startEffect` and `settleEffect`. */
+  readonly effects?: EffectStore;
+  /** Of the store inside, where it chooses for job workers. */
+  readonly jobs?: JobStore;
   private readonly clock: Clock;
   private readonly planned = new Map<StoreVerb, { readonly fault: Fault; left: number }[]>();
   private readonly recorded = new Map<StoreVerb, unknown[]>();
@@ -65,8 +76,10 @@ export class FaultyLeaseStore implements LeaseStore {
     options: { readonly clock?: Clock } = {},
   ) {
     this.capabilities = inner.capabilities;
-    const { instants } = inner;
+    const { instants, effects, jobs } = inner;
     if (instants) this.instants = this.wrapInstants(instants);
+    if (effects) this.effects = this.wrapEffects(effects);
+    if (jobs) this.jobs = this.wrapJobs(jobs);
     this.clock = options.clock ?? new SystemClock();
   }
 
@@ -166,6 +179,21 @@ export class FaultyLeaseStore implements LeaseStore {
       begin: (request) => this.run('begin', request, () => inner.begin(request)),
       finish: (request) => this.run('finish', request, () => inner.finish(request)),
       history: (key) => this.run('history', key, () => inner.history(key)),
+    };
+  }
+
+  private wrapEffects(inner: EffectStore): EffectStore {
+    return {
+      find: (key) => this.run('findEffect', key, () => inner.find(key)),
+      start: (request) => this.run('startEffect', request, () => inner.start(request)),
+      settle: (request) => this.run('settleEffect', request, () => inner.settle(request)),
+    };
+  }
+
+  private wrapJobs(inner: JobStore): JobStore {
+    return {
+      acquireFirst: (request) => this.run('acquireFirst', request, () => inner.acquireFirst(request)),
+      coolDown: (request) => this.run('coolDown', request, () => inner.coolDown(request)),
     };
   }
 

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { acquireContract } from './suite/acquire.contract.js';
 import { clockContract } from './suite/clock.contract.js';
+import { effectsContract } from './suite/effects.contract.js';
 import type { Features, MakeHarness, StoreHarness } from './suite/harness.js';
 import { instantsContract } from './suite/instants.contract.js';
+import { jobsContract } from './suite/jobs.contract.js';
 import { keysContract } from './suite/keys.contract.js';
 import { lineContract } from './suite/line.contract.js';
 import { modelContract } from './suite/model.contract.js';
@@ -47,5 +49,7 @@ export function describeLeaseStore(name: string, makeHarness: MakeHarness, featu
     modelContract(harness, features);
     if (features.line !== false) lineContract(harness, features);
     if (features.instants !== false) instantsContract(harness, features);
+    if (features.effects !== false) effectsContract(harness, features);
+    if (features.jobs !== false) jobsContract(harness, features);
   });
 }

@@ -1,6 +1,8 @@
 import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
+import type { EffectStore } from '../effect-store.js';
 import type { InstantStore } from '../instant-store.js';
+import type { JobStore } from '../job-store.js';
 import type {
   AcquireRequest,
   Attended,
@@ -21,9 +23,11 @@ import type {
 } from '../lease-store.js';
 import { ExpiringMap } from './expiring-map.js';
 import type { HeldLease } from './held-lease.js';
+import { MemoryEffects } from './memory-effects.js';
 import { fenceRules, type Fence } from './memory-fence.js';
 import { MemoryLines } from './memory-lines.js';
 import { MemoryInstants } from './memory-instants.js';
+import { MemoryJobs } from './memory-jobs.js';
 
 /** How a `MemoryLeaseStore` is set up. */
 export interface MemoryLeaseStoreOptions {
@@ -41,6 +45,8 @@ export interface MemoryLeaseStoreOptions {
 export class MemoryLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities = { name: 'memory', shared: false, clock: 'process', wakeUp: 'push', fifo: true };
   readonly instants: InstantStore;
+  readonly effects: EffectStore;
+  readonly jobs: JobStore;
   protected readonly leases = new ExpiringMap<HeldLease>();
   protected readonly fences = new ExpiringMap<Fence>();
   private readonly lines: MemoryLines;
@@ -50,14 +56,20 @@ export class MemoryLeaseStore implements LeaseStore {
   constructor(options: MemoryLeaseStoreOptions = {}) {
     this.clock = options.clock ?? new SystemClock();
     this.fenceRetentionMs = options.fenceRetention ?? fenceRules.defaultRetentionMs;
+    const table = { now: () => this.clock.wall(), held: (key: string, now: number) => this.leases.get(key, now) };
     this.lines = new MemoryLines({
-      held: (key, now) => this.leases.get(key, now),
+      ...table,
       put: (key, lease, now) => this.leases.set(key, lease, now),
       lastToken: (key, now) => this.fences.get(key, now)?.token ?? 0,
     });
+    this.effects = new MemoryEffects(table);
+    this.jobs = new MemoryJobs({
+      ...table,
+      take: (request, now) => this.take(request, now) as Granted | Busy,
+      end: ({ key, holderId, fencingToken, cooldownMs }, now) => this.end(key, holderId, fencingToken, cooldownMs, now),
+    });
     this.instants = new MemoryInstants({
-      now: () => this.clock.wall(),
-      held: (key, now) => this.leases.get(key, now),
+      ...table,
       grant: (request, now) => {
         const lease = this.leases.get(request.key, now);
         return (lease ? this.again(request, lease, now) : this.grant(request, now)).fencingToken;
@@ -68,16 +80,7 @@ export class MemoryLeaseStore implements LeaseStore {
   }
 
   acquire(request: AcquireRequest): Promise<Granted | Busy | Queued> {
-    return atOnce(() => {
-      const now = this.clock.wall();
-      const { key } = request;
-      const lease = this.leases.get(key, now) ?? this.lines.turn(request, now);
-      if (lease === undefined) return this.grant(request, now);
-      if (lease.holderId !== request.holderId) return this.refuse(request, lease, now);
-      if (lease.state === 'held') return this.again(request, lease, now);
-      this.lines.claimed(key);
-      return this.grant(request, now);
-    });
+    return atOnce(() => this.take(request, this.clock.wall()));
   }
 
   renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
@@ -128,6 +131,15 @@ export class MemoryLeaseStore implements LeaseStore {
   /** Nothing was opened. The leases stay: another application may share this store. */
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  private take(request: AcquireRequest, now: number): Granted | Busy | Queued {
+    const lease = this.leases.get(request.key, now) ?? this.lines.turn(request, now);
+    if (lease === undefined) return this.grant(request, now);
+    if (lease.holderId !== request.holderId) return this.refuse(request, lease, now);
+    if (lease.state === 'held') return this.again(request, lease, now);
+    this.lines.claimed(request.key);
+    return this.grant(request, now);
   }
 
   /** Asked again by its holder: the same token, and the full ttl. */

@@ -55,4 +55,13 @@ export class LeaseKeys {
     const [lease, fence] = this.of(key);
     return [lease, fence, `${lease}:instants`, `${lease}:runs`];
   }
+
+  /**
+   * The keys of the effect of `once`: its lease, and what is remembered of it.
+   * @throws LeaseKeyError for an empty key
+   */
+  ofEffect(key: string): readonly [lease: string, effect: string] {
+    const [lease] = this.of(key);
+    return [lease, `${lease}:effect`];
+  }
 }

@@ -1,7 +1,9 @@
 import { LeaseOptionsError } from '../../errors/lease-options.error.js';
 import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
+import type { EffectStore } from '../effect-store.js';
 import type { InstantStore } from '../instant-store.js';
+import type { JobStore } from '../job-store.js';
 import type {
   AcquireRequest,
   Attended,
@@ -25,7 +27,9 @@ import type {
 import { RedisConnection } from './connection.js';
 import { DEFAULT_CONNECTION, planConnection, type ConnectionPlan, type RedisConnectionOption } from './connection-option.js';
 import { escapePart, LeaseKeys } from './keys.js';
+import { RedisEffects } from './redis-effects.js';
 import { RedisInstants } from './redis-instants.js';
+import { RedisJobs } from './redis-jobs.js';
 import { readAcquire, readAttended, readRecord, readRenew } from './replies.js';
 import { ScriptCalls, type Asked } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
@@ -68,6 +72,8 @@ const PATIENCE_MS = 5000;
 export class RedisLeaseStore implements LeaseStore {
   readonly capabilities: StoreCapabilities = { name: 'redis', shared: true, clock: 'server', wakeUp: 'push', fifo: true };
   readonly instants: InstantStore;
+  readonly effects: EffectStore;
+  readonly jobs: JobStore;
   private readonly keys: LeaseKeys;
   private readonly retention: readonly number[];
   /** What scripts that may pass a lease on are given. */
@@ -93,6 +99,8 @@ export class RedisLeaseStore implements LeaseStore {
     this.connection = new RedisConnection(plan, clock, patienceMs);
     this.calls = new ScriptCalls(this.connection);
     this.instants = new RedisInstants(this.keys, this.calls, this.retention);
+    this.effects = new RedisEffects(this.keys, this.calls);
+    this.jobs = new RedisJobs(this.keys, this.calls, this.retention, this.passing, (key) => this.inspect(key));
     this.turn = new Turn(
       (asked) => this.calls.send(releaseScript, this.passing, asked),
       (asked) => this.calls.send(acquireScript, this.passing, asked),

@@ -16,11 +16,16 @@ export interface Asked {
 }
 
 /** Leases in one call: enough that the round trip costs next to nothing, few enough that Redis serves others in between. */
-const MOST_IN_CALL = 100;
+export const MOST_IN_CALL = 100;
 
 /** Sends scripts: many leases in one call where they may travel together, each with its own outcome. */
 export class ScriptCalls {
   constructor(private readonly connection: RedisConnection) {}
+
+  /** Whether leases are spread over nodes, so that those of one call must be of one slot. */
+  get isCluster(): boolean {
+    return this.connection.isCluster;
+  }
 
   /** Sends all, at once and in order; every one of them is settled or failed in the end. */
   send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {

@@ -42,6 +42,10 @@ export interface Features {
   readonly textFence?: boolean;
   /** `false`: the store does not remember instants of scheduled jobs. Default: it does. */
   readonly instants?: boolean;
+  /** `false`: the store does not remember effects. Default: it does. */
+  readonly effects?: boolean;
+  /** `false`: the store does not choose for job workers. Default: it does. */
+  readonly jobs?: boolean;
   /** `false`: the store keeps no line of waiters, who look again instead. Default: it does. */
   readonly line?: boolean;
   /** Runs of each property test. Default: 50. */

@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.js';
 import type { InstantStore } from '../../../lib/stores/instant-store.js';
+import type { EffectStore } from '../../../lib/stores/effect-store.js';
+import type { JobStore } from '../../../lib/stores/job-store.js';
 import { FaultyLeaseStore, type StoreVerb } from '../../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../../lib/testing/manual-clock.js';
 
@@ -116,30 +118,51 @@ describe('FaultyLeaseStore', () => {
     expect(await stateOf(faulty.inspect('job:1'))).toBeUndefined();
   });
 
-  it.each<StoreVerb>(['acquire', 'renew', 'release', 'leave', 'inspect', 'forceRelease', 'ping', 'begin', 'finish', 'history', 'attend'])(
-    'reaches every verb: %s',
-    async (verb) => {
-      faulty.fail(verb, 'told to');
-      const held = { ...request, fencingToken: 1 };
-      const instants = faulty.instants as InstantStore;
-      const call: Record<StoreVerb, () => Promise<unknown>> = {
-        acquire: () => faulty.acquire(request),
-        renew: () => faulty.renew([held]),
-        release: () => faulty.release(held),
-        leave: () => faulty.leave(request),
-        inspect: () => faulty.inspect('job:1'),
-        forceRelease: () => faulty.forceRelease('job:1'),
-        ping: () => faulty.ping(),
-        attend: () => faulty.attend([]),
-        begin: () => instants.begin({ ...request, instant: 1, schedule: '', lifeMs: 1000, purpose: 'due', rerun: false }),
-        finish: () => instants.finish({ ...held, outcome: 'ok', atLeastForMs: 0, lifeMs: 1000 }),
-        history: () => instants.history('job:1'),
-      };
-      await expect(call[verb]()).rejects.toBe('told to');
-      await call[verb]();
-      expect(faulty.calls(verb)).toHaveLength(2);
-    },
-  );
+  it.each<StoreVerb>([
+    'acquire',
+    'renew',
+    'release',
+    'leave',
+    'inspect',
+    'forceRelease',
+    'ping',
+    'begin',
+    'finish',
+    'history',
+    'attend',
+    'findEffect',
+    'startEffect',
+    'settleEffect',
+    'acquireFirst',
+    'coolDown',
+  ])('reaches every verb: %s', async (verb) => {
+    faulty.fail(verb, 'told to');
+    const held = { ...request, fencingToken: 1 };
+    const instants = faulty.instants as InstantStore;
+    const effects = faulty.effects as EffectStore;
+    const jobs = faulty.jobs as JobStore;
+    const call: Record<StoreVerb, () => Promise<unknown>> = {
+      acquire: () => faulty.acquire(request),
+      renew: () => faulty.renew([held]),
+      release: () => faulty.release(held),
+      leave: () => faulty.leave(request),
+      inspect: () => faulty.inspect('job:1'),
+      forceRelease: () => faulty.forceRelease('job:1'),
+      ping: () => faulty.ping(),
+      attend: () => faulty.attend([]),
+      begin: () => instants.begin({ ...request, instant: 1, schedule: '', lifeMs: 1000, purpose: 'due', rerun: false }),
+      finish: () => instants.finish({ ...held, outcome: 'ok', atLeastForMs: 0, lifeMs: 1000 }),
+      history: () => instants.history('job:1'),
+      findEffect: () => effects.find('job:1'),
+      startEffect: () => effects.start({ ...request, keepMs: 1000, rerun: false }),
+      settleEffect: () => effects.settle({ ...request, outcome: 'done', text: '', keepMs: 1000 }),
+      acquireFirst: () => jobs.acquireFirst({ ...request, candidates: [{ key: 'job:1' }] }),
+      coolDown: () => jobs.coolDown({ ...held, cooldownMs: 1000 }),
+    };
+    await expect(call[verb]()).rejects.toBe('told to');
+    await call[verb]();
+    expect(faulty.calls(verb)).toHaveLength(2);
+  });
 
   it('records what was asked, with calls that went wrong', async () => {
     faulty.dropRequest('acquire');

@@ -21,6 +21,39 @@ export interface LeaseScript extends LeaseScriptParts {
 
 /** Makes the script: reads the clock once, and calls `each` for one lease after the other. */
 export function leaseScript(parts: LeaseScriptParts): LeaseScript {
+  return withLoop(
+    parts,
+    (given, stride) => `
+for i = 1, #KEYS / ${String(stride)} do
+  reply[i + 1] = each(${given})
+end`,
+  );
+}
+
+/**
+ * The same script for the first lease that it can grant (the reply is a token): those behind it are not looked at. One that the
+ * holder has already comes before all others. `holderId` is the first of ARGV for each lease, and the same for all.
+ */
+export function firstOf(script: LeaseScriptParts, name: string): LeaseScript {
+  const holderId = `ARGV[${String(script.shared.length + 1)}]`;
+  return withLoop(
+    { ...script, name },
+    (given, stride) => `
+local leases, first, last = {}, 1, #KEYS / ${String(stride)}
+for i = 1, last do
+  leases[i], reply[i + 1] = KEYS[(i - 1) * ${String(stride)} + 1], 0
+end
+for i, value in ipairs(call('MGET', unpack(leases))) do
+  if value and string.match(value, '^%S*') == ${holderId} then first, last = i, i end
+end
+for i = first, last do
+  reply[i + 1] = each(${given})
+  if type(reply[i + 1]) == 'number' then break end
+end`,
+  );
+}
+
+function withLoop(parts: LeaseScriptParts, loop: (given: string, stride: number) => string): LeaseScript {
   const { keys, args, shared } = parts;
   const at = (list: string, stride: number, offset: number): string => `${list}[(i - 1) * ${String(stride)} + ${String(offset)}]`;
   const given = [
@@ -36,9 +69,7 @@ local function each(${[...keys, ...args].join(', ')})
 ${parts.each.trim()}
 end
 local reply = { math.floor(micros / 1000) }
-for i = 1, #KEYS / ${String(keys.length)} do
-  reply[i + 1] = each(${given.join(', ')})
-end
+${loop(given.join(', '), keys.length).trim()}
 return reply
 `.trim();
   return { ...parts, lua, sha: createHash('sha1').update(lua).digest('hex') };

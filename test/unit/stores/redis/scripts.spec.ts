@@ -1,9 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { acquireFirstScript } from '../../../../lib/stores/redis/scripts/acquire-first.script.js';
 import { acquireScript } from '../../../../lib/stores/redis/scripts/acquire.script.js';
 import { attendScript } from '../../../../lib/stores/redis/scripts/attend.script.js';
 import { beginScript } from '../../../../lib/stores/redis/scripts/begin.script.js';
+import { coolDownScript } from '../../../../lib/stores/redis/scripts/cool-down.script.js';
+import { findEffectScript } from '../../../../lib/stores/redis/scripts/find-effect.script.js';
 import { finishScript } from '../../../../lib/stores/redis/scripts/finish.script.js';
 import { forceReleaseScript } from '../../../../lib/stores/redis/scripts/force-release.script.js';
 import { historyScript } from '../../../../lib/stores/redis/scripts/history.script.js';
@@ -11,6 +14,8 @@ import { inspectScript } from '../../../../lib/stores/redis/scripts/inspect.scri
 import type { LeaseScript } from '../../../../lib/stores/redis/scripts/lease-script.js';
 import { releaseScript } from '../../../../lib/stores/redis/scripts/release.script.js';
 import { renewScript } from '../../../../lib/stores/redis/scripts/renew.script.js';
+import { settleEffectScript } from '../../../../lib/stores/redis/scripts/settle-effect.script.js';
+import { startEffectScript } from '../../../../lib/stores/redis/scripts/start-effect.script.js';
 
 const folder = join(process.cwd(), 'lib/stores/redis/scripts');
 const scripts: readonly LeaseScript[] = [
@@ -23,6 +28,11 @@ const scripts: readonly LeaseScript[] = [
   beginScript,
   finishScript,
   historyScript,
+  startEffectScript,
+  settleEffectScript,
+  findEffectScript,
+  acquireFirstScript,
+  coolDownScript,
 ];
 
 /** What the header above a script says of its parameters and of its replies. */
