@@ -34,10 +34,18 @@ export type { FinishesLater, LeasableMethod, SkipNeedsValue, WithLeaseDecorator 
 export { leaseKey } from './metadata/key-template.js';
 export type { OnBusy, Reentry, ReturnShape } from './metadata/leased-call.js';
 
+export type { JobClaim, RunOutcome } from './jobs/job-claim.js';
+export { getLeasedJobWorkerToken, InjectLeasedJobWorker, LeaseJobsModule, type LeaseJobsFeature } from './jobs/lease-jobs.module.js';
+export { LeasedJobWorker } from './jobs/leased-job-worker.js';
+export type { LeasedJobWorkerOptions } from './jobs/worker-options.js';
+
 export type { AcquireOptions } from './lease/lease-options.js';
 export { Lease } from './lease/lease.js';
 export { LeaseService } from './service/lease.service.js';
+export type { OnceOptions } from './service/once.js';
 
+export { EffectResultError } from './errors/effect-result.error.js';
+export { EffectUncertainError, type UncertainDetails } from './errors/effect-uncertain.error.js';
 export { isLeaseError, type LeaseErrorByCode } from './errors/is-lease-error.js';
 export { LeaseBusyError, type BusyDetails } from './errors/lease-busy.error.js';
 export type { LeaseError, LeaseErrorBody, LeaseErrorCode } from './errors/lease-error.js';
@@ -83,10 +91,28 @@ export type {
   InstantMissed,
   InstantRunning,
   InstantStore,
-  RunOutcome,
+  RunOutcome as InstantRunOutcome,
   RunRecord,
   RunState,
 } from './stores/instant-store.js';
+export type {
+  EffectRecord,
+  EffectState,
+  EffectStore,
+  SettleEffectReply,
+  SettleEffectRequest,
+  StartEffectReply,
+  StartEffectRequest,
+} from './stores/effect-store.js';
+export type {
+  CoolDownReply,
+  CoolDownRequest,
+  FirstCandidate,
+  FirstGranted,
+  FirstRequest,
+  JobStore,
+  NoneFree,
+} from './stores/job-store.js';
 export {
   StoreError,
   type AcquireRequest,

@@ -1,3 +1,5 @@
+import type { EffectResultError } from './effect-result.error.js';
+import type { EffectUncertainError } from './effect-uncertain.error.js';
 import { hasLeaseErrorCode, type LeaseError, type LeaseErrorCode } from './lease-error.js';
 import type { LeaseBusyError } from './lease-busy.error.js';
 import type { LeaseKeyError } from './lease-key.error.js';
@@ -16,6 +18,8 @@ export interface LeaseErrorByCode {
   LEASE_KEY_INVALID: LeaseKeyError;
   LEASE_OPTIONS_INVALID: LeaseOptionsError;
   FENCING_TOKEN_STALE: StaleFencingTokenError;
+  EFFECT_UNCERTAIN: EffectUncertainError;
+  EFFECT_RESULT_UNUSABLE: EffectResultError;
 }
 
 /** True for an error of this library (any copy of it), with `code` only for that one; narrows the type. */

@@ -6,7 +6,9 @@ export type LeaseErrorCode =
   | 'LEASE_SHUTDOWN'
   | 'LEASE_KEY_INVALID'
   | 'LEASE_OPTIONS_INVALID'
-  | 'FENCING_TOKEN_STALE';
+  | 'FENCING_TOKEN_STALE'
+  | 'EFFECT_UNCERTAIN'
+  | 'EFFECT_RESULT_UNUSABLE';
 
 /** What every error of this library has in common. */
 export interface LeaseError extends Error {
@@ -26,6 +28,8 @@ const CODES: ReadonlySet<string> = new Set<LeaseErrorCode>([
   'LEASE_KEY_INVALID',
   'LEASE_OPTIONS_INVALID',
   'FENCING_TOKEN_STALE',
+  'EFFECT_UNCERTAIN',
+  'EFFECT_RESULT_UNUSABLE',
 ]);
 
 /** What an HTTP, RPC or WebSocket answer may say of an error: never the key, never the holder. */

@@ -1,7 +1,6 @@
 import type { LeasedCall, LeaseExecutorPort } from '../metadata/leased-call.js';
-import type { AcquireOptions } from '../lease/lease-options.js';
 import type { Lease } from '../lease/lease.js';
-import type { LeasedCalls, OuterCall } from '../service/leased-calls.js';
+import type { CallOptions, LeasedCalls, OuterCall } from '../service/leased-calls.js';
 import { Entry, SKIPPED, type ExecutorParts } from './entry.js';
 import type { Frame } from './lease-context.js';
 import { holdWhileRead } from './held-result.js';
@@ -24,14 +23,19 @@ export class LeaseExecutor implements LeaseExecutorPort, LeasedCalls {
     return this.runPromise(call);
   }
 
-  withLease<T>(key: string, options: AcquireOptions | undefined, fn: (lease: Lease) => T): Promise<Awaited<T>> {
+  withLease<T>(key: string, options: CallOptions | undefined, fn: (lease: Lease) => T): Promise<Awaited<T>> {
     const call: LeasedCall = {
-      site: `withLease('${key}')`,
+      site: options?.site ?? `withLease('${key}')`,
       options: options ?? {},
       returns: 'promise',
       key: () => key,
       invoke: () => fn((this.parts.context.frame as Frame).shared.lease),
     };
+    return this.runPromise(call) as Promise<Awaited<T>>;
+  }
+
+  under<T>(lease: Lease, site: string, fn: (lease: Lease) => T): Promise<Awaited<T>> {
+    const call: LeasedCall = { site, options: {}, returns: 'promise', key: () => lease.key, lease, invoke: () => fn(lease) };
     return this.runPromise(call) as Promise<Awaited<T>>;
   }
 

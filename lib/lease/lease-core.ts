@@ -63,7 +63,8 @@ export class LeaseCore {
   readonly holderTag: string;
   readonly fencingToken: number;
   readonly uncertain: Uncertain | undefined;
-  readonly giveBack: GiveBack | undefined;
+  /** How it is given back; may be changed as long as it is held. */
+  giveBack: GiveBack | undefined;
   readonly notice = new LossNotice(this);
   /** The ttl that renewals ask for. */
   ttlMs: number;

@@ -1,13 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import { LeaseKeyError } from '../errors/lease-key.error.js';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
-import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { LeaseEvents } from '../events/lease-events.js';
 import type { InstantStore, RunRecord } from '../stores/instant-store.js';
 import type { Busy, LeaseRecord, LeaseStore } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { Acquisition } from './acquisition.js';
+import { askStore } from './ask-store.js';
 import type { EngineParts } from './engine-parts.js';
+import { FirstAcquisition } from './first-acquisition.js';
 import { Floors } from './floors.js';
 import { KeepAlive } from './keep-alive.js';
 import { LeaseCore, type GrantedLease, type LeaseHost } from './lease-core.js';
@@ -17,7 +18,6 @@ import { Lease } from './lease.js';
 import { Releaser } from './releaser.js';
 import type { InstantOutcome, InstantRequest } from './scheduled-instant.js';
 import { ServerTime } from './server-time.js';
-import { toStoreError, withTimeLimit } from './time-limit.js';
 import { Undoer } from './undo.js';
 import { Stamper } from './validity.js';
 import { Waiters } from './waiters.js';
@@ -104,6 +104,21 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     return undefined;
   }
 
+  /**
+   * One try to get the first of these leases that is free, in one round trip where the store can choose; `undefined` when none is.
+   * @throws LeaseUnavailableError, LeaseKeyError
+   */
+  async tryAcquireFirst(keys: readonly string[], options: ResolvedAcquireOptions): Promise<Lease | undefined> {
+    keys.forEach(checkKey);
+    const { jobs } = this.store;
+    if (jobs) return new FirstAcquisition(this, jobs, keys, options).once();
+    for (const key of keys) {
+      const lease = await this.tryAcquire(key, options);
+      if (lease) return lease;
+    }
+    return undefined;
+  }
+
   /** Asks for the run of one instant; `stop` ends the asking. Rejects only where the store remembers no instants. @throws LeaseOptionsError */
   async beginInstant(request: InstantRequest, stop: AbortSignal): Promise<InstantOutcome> {
     return new InstantAcquisition(this, this.instants(), request, stop).run();
@@ -112,19 +127,19 @@ export class LeaseEngine implements LeaseHost, EngineParts {
   /** The runs that the store remembers of a scheduled job. @throws LeaseUnavailableError, LeaseOptionsError */
   async history(key: string): Promise<readonly RunRecord[]> {
     const instants = this.instants();
-    return this.askStore(key, () => instants.history(key));
+    return askStore(this, key, () => instants.history(key));
   }
 
   async inspect(key: string): Promise<LeaseRecord | undefined> {
     checkKey(key);
-    const record = await this.askStore(key, () => this.store.inspect(key));
+    const record = await askStore(this, key, () => this.store.inspect(key));
     if (record) this.floors.saw(key, record.fencingToken);
     return record;
   }
 
   async forceRelease(key: string): Promise<LeaseRecord | undefined> {
     checkKey(key);
-    return this.askStore(key, () => this.store.forceRelease(key));
+    return askStore(this, key, () => this.store.forceRelease(key));
   }
 
   /** Ends the timers. What is still held is left to its ttl. */
@@ -191,15 +206,6 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     if (!this.events.has('busy')) return;
     const { fencingToken, holder, remainingMs } = busy;
     this.events.emit({ type: 'busy', key, fencingToken, holder, waitedMs, retryAfterMs: remainingMs });
-  }
-
-  private async askStore<T>(key: string, call: () => Promise<T>): Promise<T> {
-    try {
-      return await withTimeLimit(this.clock, this.defaults.commandTimeoutMs, this.outside(call), () => this.store.unanswered?.());
-    } catch (error) {
-      const reason = toStoreError(error);
-      throw new LeaseUnavailableError(key, reason.message, { cause: reason.cause ?? reason });
-    }
   }
 }
 

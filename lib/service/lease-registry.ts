@@ -65,6 +65,12 @@ export class LeaseRegistry {
     return this.admit(key, { ...options, waitMs: 0 }, (admitted) => this.options.engine.tryAcquire(key, admitted));
   }
 
+  /** One try for the first that is free of these, of which there is one at least: `undefined` when none is. */
+  tryAcquireFirst(keys: readonly string[], options: ResolvedAcquireOptions): Promise<Lease | undefined> {
+    const admitted = { ...options, waitMs: 0 };
+    return this.admit(String(keys[0]), admitted, () => this.options.engine.tryAcquireFirst(keys, admitted));
+  }
+
   /** A handler starts to run under this lease: shutdown waits for `settle`. */
   begin(lease: Lease): void {
     this.running.add(lease);

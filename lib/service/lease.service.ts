@@ -10,6 +10,7 @@ import type { RunRecord } from '../stores/instant-store.js';
 import type { LeaseRecord } from '../stores/lease-store.js';
 import type { LeaseRegistry } from './lease-registry.js';
 import type { LeasedCalls, OuterCall } from './leased-calls.js';
+import { once, type OnceOptions } from './once.js';
 
 /** What a service is built on; for this library only. */
 export interface LeaseServiceParts {
@@ -76,6 +77,28 @@ export class LeaseService {
       );
     }
     return this.#parts.calls.withLease(key, options, body);
+  }
+
+  /**
+   * Runs `fn` under the lease of `key`, and gives its result to every caller with that key for `keepFor`: a recorded result is
+   * never computed again. Who calls meanwhile waits (`wait`) or is busy. An error of `fn` says that it did not take effect: it is
+   * thrown, and the next call runs `fn` again. Where `fn` cannot tell, as after a time-out, let it throw an `EffectUncertainError`.
+   *
+   * A try that nobody ended (its process crashed, or lost its lease) is told apart: calls reject with `EffectUncertainError`, unless
+   * `rerun: true` says that `fn` may run once more: at least once, with a higher fencing token.
+   *
+   * Results are JSON of at most 64 KiB, and every caller, the first one too, is given what JSON makes of them. A result that cannot
+   * be kept is an `EffectResultError` for all; its effect took place and is not run again.
+   *
+   * Limits: between the effect and its record lies a moment in which a crash leaves it uncertain; no store can close that gap, only
+   * the system that the effect reaches (give it the key as its idempotency key). The record is as durable as the store: FLUSHALL,
+   * eviction, or a failover to a replica that missed the last write forgets it, and `fn` may run again. The key is that of a lease
+   * too: inside a handler that holds it, `once` is busy, so give it a key of its own.
+   * @throws EffectUncertainError, EffectResultError, and what `withLease` throws
+   */
+  async once<T>(key: string, fn: (lease: Lease) => T, options: OnceOptions): Promise<Awaited<T>> {
+    checkKey(key);
+    return once(this.#parts, key, fn, options);
   }
 
   /**

@@ -11,8 +11,8 @@ export interface Room {
   readonly foreign?: readonly string[];
 }
 
-/** What a store promises, and the part of it that remembers scheduled jobs. */
-const PORT = ['stores/lease-store', 'stores/instant-store'];
+/** What a store promises, and the parts of it for scheduled jobs, for `once`, and for job workers. */
+const PORT = ['stores/lease-store', 'stores/instant-store', 'stores/effect-store', 'stores/job-store'];
 const nest = ['@nestjs/common', '@nestjs/core'];
 
 /** Leaves that every room may use (a leaf: `time` uses `errors`, `errors` uses nothing). */
@@ -39,6 +39,7 @@ export const rooms: Readonly<Record<string, Room>> = {
     files: ['lease.constants', 'lease/lease', 'lease/lease-options', 'lease/scheduled-instant', 'discovery/wrappers'],
     foreign: [...nest, '@nestjs/schedule', 'cron-parser', 'reflect-metadata'],
   },
+  jobs: { rooms: ['lease', 'service'], files: ['lease.constants'], foreign: nest },
   microservices: { foreign: [...nest, 'rxjs', '@nestjs/microservices'] },
   websockets: { foreign: [...nest, 'rxjs', '@nestjs/websockets'] },
 };
