@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { startRedis } from './server.mjs';
 
 setFlagsFromString('--expose_gc');
-global.gc ??= runInNewContext('gc');
+globalThis.gc ??= runInNewContext('gc');
 const { rows } = await import('./rows.mjs');
 
 const { values } = parseArgs({
@@ -30,5 +30,6 @@ for (const row of chosen) {
   }
 }
 await redis.stop();
-if (values.json) writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds: Number(values.rounds), results }, undefined, 2)}\n`);
+if (values.json)
+  writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds: Number(values.rounds), results }, undefined, 2)}\n`);
 process.exit(0);

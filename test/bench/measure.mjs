@@ -1,3 +1,5 @@
+import { performance } from 'node:perf_hooks';
+
 export const median = (numbers) => {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -39,7 +41,7 @@ export async function compare(rounds, n, ours, raw) {
 
 /** Bytes of heap in use, after garbage was collected. */
 export function heapUsed() {
-  global.gc();
-  global.gc();
+  globalThis.gc();
+  globalThis.gc();
   return process.memoryUsage().heapUsed;
 }

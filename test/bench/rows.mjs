@@ -63,7 +63,9 @@ export const rows = [
         costs.push((b.cpuMs / n) * 1000);
       }
       const value = round(median(differences));
-      return [{ what: 'overhead in µs', value, detail: `on ${round(median(costs), 1)} µs of a direct call`, target: '< 10', met: value < 10 }];
+      return [
+        { what: 'overhead in µs', value, detail: `on ${round(median(costs), 1)} µs of a direct call`, target: '< 10', met: value < 10 },
+      ];
     },
   },
   {

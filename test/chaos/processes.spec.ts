@@ -83,7 +83,11 @@ describe('processes that stop, stall and die', () => {
     const [a, b, c] = [holder('step-1'), holder('step-2'), holder('step-3', { writes: 3 })];
     await Promise.all([a.message('acquired'), b.message('ready'), c.message('ready')]);
     await Promise.all([a.kill(), b.kill(), c.kill()]);
-    const keys = await server.ask('EVAL', "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('PTTL', k) == -1 then n = n + 1 end end return n", '0');
+    const keys = await server.ask(
+      'EVAL',
+      "local n = 0 for _, k in ipairs(redis.call('KEYS', '*')) do if redis.call('PTTL', k) == -1 then n = n + 1 end end return n",
+      '0',
+    );
     expect(keys).toBe(':0\r\n');
   });
 

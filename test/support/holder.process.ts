@@ -22,7 +22,8 @@ export interface HolderProcessOptions {
 const options = JSON.parse(process.argv[2] as string) as HolderProcessOptions;
 const tell = (message: { type: string } & Record<string, unknown>): void => void process.send?.(message);
 const holder = startHolder({ connection: options.url, holder: options.name, namespace: 'attack' });
-for (const type of ['lost', 'stalled', 'jeopardy', 'release-failed'] as const) holder.events.on(type, (event) => tell({ ...event, at: Date.now() }));
+for (const type of ['lost', 'stalled', 'jeopardy', 'release-failed'] as const)
+  holder.events.on(type, (event) => tell({ ...event, at: Date.now() }));
 
 /** Works until it has done its writes or may not go on; what it does first after any pause is to ask whether it may. */
 async function work(lease: Lease, auditor: AuditorClient): Promise<void> {

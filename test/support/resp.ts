@@ -27,7 +27,7 @@ export class RequestReader {
   private next(): SentCommand | undefined {
     const head = this.line(0);
     if (head === undefined) return undefined;
-    if (head.text[0] !== '*') throw new Error(`This is not a command of Redis: ${head.text}`);
+    if (!head.text.startsWith('*')) throw new Error(`This is not a command of Redis: ${head.text}`);
     const command: string[] = [];
     let at = head.end;
     for (let left = Number(head.text.slice(1)); left > 0; left--) {

@@ -23,7 +23,7 @@ describe('answers of Redis that get lost', () => {
     await lease.release();
   });
 
-  it('a repeated acquire of the same call gets the token of the first, and one release frees it', async () => {
+  it('a repeated acquire of the same call gets the token of the first, and one release frees it (redisson#4822)', async () => {
     const a = rig.attacked();
     await rig.warm(a);
     const key = rig.key();

@@ -42,7 +42,11 @@ describe('errors of Redis while a lease is taken, renewed and given back', () =>
   }
 
   /** One whole life of a lease, with trouble before one of its verbs. */
-  async function life(holder: Holder, verb: Verb, trouble: () => void | Promise<void>): Promise<{ lease: Lease; key: string; freed: boolean }> {
+  async function life(
+    holder: Holder,
+    verb: Verb,
+    trouble: () => void | Promise<void>,
+  ): Promise<{ lease: Lease; key: string; freed: boolean }> {
     const key = rig.key();
     await rig.warm(holder);
     if (verb === 'acquire') await trouble();
@@ -77,7 +81,7 @@ describe('errors of Redis while a lease is taken, renewed and given back', () =>
       expect(a.types()).not.toContain('lost');
     });
 
-    it('scripts were flushed: not even a retry of ours', async () => {
+    it('scripts were flushed: not even a retry of ours (nestjs-redis#15, ioredis#58, ioredis#1438)', async () => {
       const a = rig.attacked();
       const { freed } = await life(a, verb, async () => void (await rig.client.script('FLUSH')));
       expect(freed).toBe(true);
