@@ -1,4 +1,4 @@
-import type { INestApplication, ModuleMetadata, Type } from '@nestjs/common';
+import type { INestApplication, ModuleMetadata } from '@nestjs/common';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import type { LeaseEvent, LeaseEventType } from '../../../lib/events/lease-event.js';
 import { LeaseEvents, LeaseService, SingletonJobs, type LeaseStore } from '../../../lib/index.js';
@@ -6,12 +6,15 @@ import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.
 import { FaultyLeaseStore } from '../../../lib/testing/faulty-lease-store.js';
 import { LeaseTestingModule } from '../../../lib/testing/lease-testing.module.js';
 import { ManualClock } from '../../../lib/testing/manual-clock.js';
+import type { Clock } from '../../../lib/time/clock.js';
 import { CapturedLog, startNest } from '../../support/nest-app.js';
 
 const OF_CRON: readonly LeaseEventType[] = ['skipped', 'run-failed', 'instant-missed', 'instant-unavailable', 'schedule-mismatch', 'lost'];
 
 export interface ReplicaOptions {
   readonly clock?: ManualClock;
+  /** How this replica sees the clock, when it is off. */
+  readonly view?: Partial<Clock>;
   readonly store?: LeaseStore;
   readonly metadata?: Pick<ModuleMetadata, 'imports' | 'controllers'>;
   readonly schedule?: boolean;
@@ -37,7 +40,7 @@ export async function startReplica(providers: ModuleMetadata['providers'], optio
   const store = options.store ?? new FaultyLeaseStore(new MemoryLeaseStore({ clock }), { clock });
   const log = new CapturedLog();
   const imports = [
-    LeaseTestingModule.forRoot({ clock, store }),
+    LeaseTestingModule.forRoot({ clock: viewed(clock, options.view), store }),
     ...(schedule ? [ScheduleModule.forRoot()] : []),
     ...(metadata.imports ?? []),
   ];
@@ -49,10 +52,16 @@ export async function startReplica(providers: ModuleMetadata['providers'], optio
   return { app, clock, store, log, events, leases: app.get(LeaseService), jobs: app.get(SingletonJobs, { strict: false }), registry };
 }
 
+const viewed = (clock: ManualClock, view: Partial<Clock> = {}): Clock => ({
+  monotonic: () => clock.monotonic(),
+  wall: () => clock.wall(),
+  suspended: () => clock.suspended(),
+  setTimer: (fn, ms) => clock.setTimer(fn, ms),
+  ...view,
+});
+
 /** Instants of the events of one type, as `hh:mm:ss`. */
 export const instantsOf = (events: readonly LeaseEvent[], type: LeaseEventType): string[] =>
   events.filter((event) => event.type === type).map((event) => timeOf((event as { instant: number }).instant));
 
 export const timeOf = (ms: number): string => new Date(ms).toISOString().slice(11, 19);
-
-export type AnyClass = Type<object>;
