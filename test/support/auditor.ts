@@ -15,11 +15,16 @@ export interface AuditedWrite {
 
 /** What a client asks. */
 export interface AuditRequest {
-  readonly op: 'read' | 'write' | 'add';
+  /**
+   * `read` with a token also claims the row: from then on it refuses lower ones, so that nothing changes behind a reader's back.
+   * `write`: a value to both; `update`: `value` to the journal and `fencedValue` to the row, each read before.
+   */
+  readonly op: 'read' | 'write' | 'update';
   readonly resource: string;
   readonly token?: number;
   readonly holder?: string;
   readonly value?: number;
+  readonly fencedValue?: number;
 }
 
 /** What it is told. `plain` is what the unfenced journal says, `fenced` what the row says; `accepted` whether the row took the write. */
@@ -61,14 +66,13 @@ export class Auditor {
   }
 
   /** What somebody asks; also without a connection. */
-  ask({ op, resource, token = 0, holder = '', value = 0 }: AuditRequest): AuditReply {
+  ask({ op, resource, token = 0, holder = '', value = 0, fencedValue = value }: AuditRequest): AuditReply {
     const row = this.rows.get(resource) ?? { value: 0, token: 0, holder: '' };
-    let accepted = false;
+    const accepted = token > row.token || (token === row.token && holder === row.holder);
+    if (op === 'read' && accepted) this.rows.set(resource, { value: row.value, token, holder });
     if (op !== 'read') {
-      accepted = token > row.token || (token === row.token && holder === row.holder);
-      const written = op === 'add' ? row.value + value : value;
-      if (accepted) this.rows.set(resource, { value: written, token, holder });
-      if (op === 'write') this.plain.set(resource, value);
+      if (accepted) this.rows.set(resource, { value: fencedValue, token, holder });
+      this.plain.set(resource, value);
       this.journal.push({ resource, token, holder, value, accepted, at: performance.now() });
     }
     const now = this.rows.get(resource) ?? row;
