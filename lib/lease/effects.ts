@@ -1,6 +1,7 @@
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
+import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { EffectRecord, EffectStore, SettleEffectRequest, StartEffectReply } from '../stores/effect-store.js';
-import type { StoreError } from '../stores/lease-store.js';
+import { StoreError } from '../stores/lease-store.js';
 import { askStore } from './ask-store.js';
 import { backoffMs } from './backoff.js';
 import type { EngineParts } from './engine-parts.js';
@@ -24,45 +25,53 @@ export class Effects {
   /** Nothing has been run when it rejects. @throws LeaseUnavailableError, LeaseLostError */
   async start(lease: Lease, keepMs: number, rerun: boolean): Promise<Exclude<StartEffectReply, { kind: 'not-held' }>> {
     const { key, holderId } = lease;
-    const reply = await askStore(this.engine, key, () => this.store().start({ key, holderId, keepMs, rerun }));
-    if (reply.kind !== 'not-held') return reply;
+    const patienceMs = Math.min(this.engine.defaults.commandTimeoutMs, ttlOf(lease) / 2);
+    try {
+      const reply = await this.insist(lease, patienceMs, () => this.store().start({ key, holderId, keepMs, rerun }));
+      if (reply.kind !== 'not-held') return reply;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // It may have been written nevertheless, and would look like a crash.
+      await this.forget(lease);
+      throw new LeaseUnavailableError(key, `${error.message}. Nothing was run.`, { cause: error.cause ?? error });
+    }
     throw this.gone(lease);
   }
 
   /**
-   * Writes how the try ended; a store without an answer is asked again while the lease is held.
+   * Writes how the try ended; a store without an answer is asked again for one ttl, while the lease is held.
    * @throws LeaseLostError when it ended too late, StoreError when the store did not take it
    */
   async settle(lease: Lease, ending: EffectEnding): Promise<void> {
-    const { clock } = this.engine;
-    const until = clock.monotonic() + ttlOf(lease);
-    for (let failures = 0; ; failures++) {
-      const failure = await this.trySettle(lease, ending);
-      if (failure === undefined) return;
-      lease.assertHeld();
-      if (failure.kind !== 'transient' || clock.monotonic() >= until) throw failure;
-      await new Promise<void>((resolve) => void clock.setTimer(resolve, backoffMs(failures, 50, 1000)));
-    }
+    const { key, holderId } = lease;
+    const { kind } = await this.insist(lease, ttlOf(lease), () => this.store().settle({ key, holderId, ...ending }));
+    if (kind !== 'settled') throw this.gone(lease);
   }
 
   /** The try has not taken effect. One attempt: what is not forgotten looks like a crash. Never rejects. */
   async forget(lease: Lease): Promise<void> {
-    if (isHeld(lease) !== 'held') return;
-    await this.trySettle(lease, { outcome: 'undone', text: '', keepMs: 1 }).catch(() => undefined);
+    const { key, holderId } = lease;
+    const ending = { outcome: 'undone', text: '', keepMs: 1 } as const;
+    if (isHeld(lease) === 'held')
+      await this.insist(lease, 0, () => this.store().settle({ key, holderId, ...ending })).catch(() => undefined);
   }
 
-  private async trySettle(lease: Lease, ending: EffectEnding): Promise<StoreError | undefined> {
+  /** Asks, and asks again for so long, while the lease is held: what is asked is safe to repeat. @throws StoreError, LeaseLostError */
+  private async insist<T>(lease: Lease, patienceMs: number, ask: () => Promise<T>): Promise<T> {
     const { engine } = this;
-    const { key, holderId } = lease;
+    const { clock } = engine;
     const limitMs = callLimitMs(ttlOf(lease), engine.defaults.commandTimeoutMs);
-    try {
-      const call = engine.outside(() => this.store().settle({ key, holderId, ...ending }));
-      const { kind } = await withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
-      if (kind === 'settled') return undefined;
-    } catch (error) {
-      return toStoreError(error);
+    const until = clock.monotonic() + patienceMs;
+    for (let failures = 0; ; failures++) {
+      try {
+        return await withTimeLimit(clock, limitMs, engine.outside(ask), () => engine.store.unanswered?.());
+      } catch (error) {
+        const reason = toStoreError(error);
+        if (reason.kind !== 'transient' || clock.monotonic() >= until) throw reason;
+      }
+      lease.assertHeld();
+      await new Promise<void>((resolve) => void clock.setTimer(resolve, backoffMs(failures, 50, 1000)));
     }
-    throw this.gone(lease);
   }
 
   /** The store says that it is not ours, which the keep-alive may not have learned yet. */

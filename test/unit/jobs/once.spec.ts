@@ -184,12 +184,33 @@ describe('once', () => {
   });
 
   describe('a store that does not answer', () => {
-    it('before the beginning: nothing is run', async () => {
+    it('at the beginning: it is asked again, and the effect is begun once', async () => {
+      one.store.dropReply('startEffect', 2);
+      const fn = jest.fn(() => 'charged');
+      const call = watch(one.service.once(KEY, fn, { ...KEEP, ttl: 12 }));
+      await fleet.clock.advanceAsync(6000);
+      expect(await call.now()).toBe('charged');
+      expect(fn).toHaveBeenCalledTimes(1);
+    });
+
+    it.each(['dropRequest', 'dropReply'] as const)(
+      'at the beginning, for good (%s): nothing is run, and it does not look like a crash',
+      async (fault) => {
+        const fn = jest.fn();
+        one.store[fault]('startEffect', Infinity);
+        const call = watch(one.service.once(KEY, fn, { ...KEEP, ttl: 12 }));
+        await fleet.clock.advanceAsync(9000);
+        expect(await call.now()).toMatchObject({ code: 'LEASE_UNAVAILABLE' });
+        expect(fn).not.toHaveBeenCalled();
+        expect(await two.service.once(KEY, () => 1, KEEP)).toBe(1);
+      },
+    );
+
+    it('that refuses the beginning: nothing is run', async () => {
       const fn = jest.fn();
-      one.store.fail('startEffect', new Error('ECONNRESET'));
+      one.store.fail('startEffect', new StoreError('fatal', 'NOPERM'));
       expect(await rejection(one.service.once(KEY, fn, KEEP))).toMatchObject({ code: 'LEASE_UNAVAILABLE' });
       expect(fn).not.toHaveBeenCalled();
-      expect(await two.service.once(KEY, () => 1, KEEP)).toBe(1);
     });
 
     it('at the end: it is told the result again while the lease is held', async () => {
