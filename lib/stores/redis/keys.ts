@@ -3,10 +3,12 @@ import { LeaseOptionsError } from '../../errors/lease-options.error.js';
 
 /** Everything but printable ASCII without space, braces and the escape character itself. Code unit by code unit, so that lone surrogates differ. */
 const UNSAFE = /[^\x21-\x7a|]/g;
+const SAFE = /^[\x21-\x7a|]*$/;
 const ESCAPED = /~(?:u([0-9A-F]{4})|([0-9A-F]{2}))/g;
 
 /** What Redis is given instead of `text`: readable where it is plain ASCII, different for different texts, without spaces and braces. */
 export function escapePart(text: string): string {
+  if (SAFE.test(text)) return text;
   return text.replace(UNSAFE, (unit) => {
     const code = unit.charCodeAt(0);
     const hex = code.toString(16).toUpperCase();

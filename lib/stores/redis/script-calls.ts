@@ -1,4 +1,4 @@
-import { type StoreError } from '../lease-store.js';
+import { StoreError } from '../lease-store.js';
 import type { RedisConnection } from './connection.js';
 import { messageOf, toStoreError } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
@@ -31,43 +31,58 @@ export class ScriptCalls {
   send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
     if (asked.length === 0) return;
     if (asked.length === 1) {
-      void this.call(script, shared, asked);
+      this.call(script, shared, asked);
       return;
     }
     for (const group of this.connection.isCluster ? bySlot(asked, this.connection.keyPrefix) : [asked]) {
-      for (let i = 0; i < group.length; i += MOST_IN_CALL) void this.call(script, shared, group.slice(i, i + MOST_IN_CALL));
+      for (let i = 0; i < group.length; i += MOST_IN_CALL) this.call(script, shared, group.slice(i, i + MOST_IN_CALL));
     }
   }
 
-  private async call(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): Promise<void> {
-    let reply: unknown[];
-    try {
-      reply = (await this.connection.run((client) => evaluate(client, script, shared, asked))) as unknown[];
-    } catch (error) {
-      failAll(asked, error);
-      return;
-    }
-    const serverTimeMs = Number(reply[0]);
-    asked.forEach((one, i) => {
-      try {
-        one.settle(reply[i + 1], serverTimeMs);
-      } catch (error) {
-        one.fail(toStoreError(error));
-      }
-    });
+  private call(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
+    this.connection
+      .run((client) => evaluate(client, script, shared, asked))
+      .then(
+        (reply) => settleAll(asked, reply),
+        (error: unknown) => failAll(asked, error),
+      );
   }
 }
 
-async function evaluate(client: RedisClient, script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): Promise<unknown> {
-  const keys = asked.flatMap((one) => one.keys);
-  const args = [...keys, ...shared, ...asked.flatMap((one) => one.args)];
+/** Built by hand: this runs for every call, also for a single lease. */
+async function evaluate(
+  client: RedisClient,
+  script: LeaseScript,
+  shared: readonly (string | number)[],
+  asked: readonly Asked[],
+): Promise<unknown> {
+  const args: (string | number)[] = [];
+  for (const one of asked) args.push(...one.keys);
+  const keys = args.length;
+  args.push(...shared);
+  for (const one of asked) args.push(...one.args);
   try {
-    return await client.evalsha(script.sha, keys.length, args);
+    return await client.evalsha(script.sha, keys, args);
   } catch (error) {
     // Sent again as a whole: a script that Redis did not have has done nothing.
     if (!messageOf(error).includes('NOSCRIPT')) throw error;
-    return await client.eval(script.lua, keys.length, args);
+    return await client.eval(script.lua, keys, args);
   }
+}
+
+function settleAll(asked: readonly Asked[], reply: unknown): void {
+  if (!Array.isArray(reply)) {
+    failAll(asked, new StoreError('fatal', `Redis answered something that is not understood: ${JSON.stringify([reply])}`));
+    return;
+  }
+  const serverTimeMs = Number(reply[0]);
+  asked.forEach((one, i) => {
+    try {
+      one.settle(reply[i + 1], serverTimeMs);
+    } catch (error) {
+      one.fail(toStoreError(error));
+    }
+  });
 }
 
 function failAll(asked: readonly Asked[], error: unknown): void {
