@@ -13,6 +13,8 @@ export { findRedisServer };
 export interface RedisServerOptions {
   /** Further arguments, for example `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
+  /** Further variables of its environment. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Default: any free port. */
   readonly port?: number;
 }
@@ -27,13 +29,14 @@ export class RedisServer {
     readonly port: number,
     private readonly dir: string,
     private readonly args: readonly string[],
+    private readonly env: Readonly<Record<string, string>>,
   ) {}
 
   /** Starts one and waits until it answers. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const dir = await mkdtemp(join(tmpdir(), 'lease-redis-'));
     for (let attempt = 1; ; attempt++) {
-      const server = new RedisServer(options.port ?? (await freePort()), dir, options.args ?? []);
+      const server = new RedisServer(options.port ?? (await freePort()), dir, options.args ?? [], options.env ?? {});
       try {
         await server.launch();
         return server;
@@ -100,6 +103,7 @@ export class RedisServer {
     const fixed = ['--port', String(this.port), '--bind', this.host, '--dir', this.dir, '--save', '', '--appendonly', 'no'];
     const child = spawn(findRedisServer(), [...fixed, '--enable-debug-command', 'yes', ...this.args], {
       stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...this.env },
     });
     this.child = child;
     const keep = (chunk: Buffer): void => void (this.output = (this.output + chunk.toString()).slice(-4000));
