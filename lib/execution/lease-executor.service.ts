@@ -6,7 +6,7 @@ import type { Frame } from './lease-context.js';
 import { holdWhileRead } from './held-result.js';
 import { leasedIterable } from './leased-iterable.js';
 import { leasedObservable } from './leased-observable.js';
-import { failureOf } from './loss.js';
+import { settleFailed } from './loss.js';
 
 /** The one path that every leased call takes: decorated methods, `withLease`, cron. */
 export class LeaseExecutor implements LeaseExecutorPort, LeasedCalls {
@@ -56,7 +56,7 @@ export class LeaseExecutor implements LeaseExecutorPort, LeasedCalls {
     try {
       result = await this.parts.context.run(frame, () => call.invoke(shared.lease));
     } catch (error) {
-      throw failureOf(await shared.leave(), error);
+      throw await settleFailed(shared, error);
     }
     const stream = holdWhileRead(result, frame, this.parts);
     if (stream !== undefined) return stream;

@@ -2,7 +2,7 @@ import type { LeaseLostError } from '../errors/lease-lost.error.js';
 import type { LeasedCall } from '../metadata/leased-call.js';
 import { SKIPPED, type Entry, type ExecutorParts } from './entry.js';
 import type { Frame, LeaseContext } from './lease-context.js';
-import { failureOf } from './loss.js';
+import { settleFailed } from './loss.js';
 
 type Step = IteratorResult<unknown, unknown>;
 type Source = AsyncIterator<unknown, unknown, unknown> | Iterator<unknown, unknown, unknown>;
@@ -137,8 +137,8 @@ async function end(frame: Frame | undefined, failure: { readonly error: unknown 
   } catch (error) {
     failed ??= { error };
   }
+  if (failed) throw frame ? await settleFailed(frame.shared, failed.error) : failed.error;
   const loss = await frame?.shared.leave();
-  if (failed) throw failureOf(loss, failed.error);
   if (loss) throw loss;
 }
 

@@ -3,7 +3,7 @@ import { from, isObservable, mergeMap, Observable, of, Subscription, type Subscr
 import type { LeasedCall } from '../metadata/leased-call.js';
 import { SKIPPED, type Entry, type ExecutorParts } from './entry.js';
 import type { Frame } from './lease-context.js';
-import { failureOf } from './loss.js';
+import { settleFailed } from './loss.js';
 
 /** A call that acquires on each subscription and holds until that completes, errors or is unsubscribed. */
 export function leasedObservable(call: LeasedCall, entry: Entry, parts: ExecutorParts): Observable<unknown> {
@@ -44,14 +44,19 @@ export function subscribeUnder(
   const { shared } = frame;
   const inner = new Subscription();
   let left = false;
-  const leave = async (settle: (loss: Awaited<ReturnType<typeof shared.leave>>) => void): Promise<void> => {
+  const once = (settle: () => Promise<void>): void => {
     if (left) return;
     left = true;
     inner.unsubscribe();
-    settle(await shared.leave());
+    void settle();
   };
-  const fail = (error: unknown): void => void leave((loss) => subscriber.error(failureOf(loss, error)));
-  const complete = (): void => void leave((loss) => (loss ? subscriber.error(loss) : subscriber.complete()));
+  const fail = (error: unknown): void => once(async () => subscriber.error(await settleFailed(shared, error)));
+  const complete = (): void =>
+    once(async () => {
+      const loss = await shared.leave();
+      if (loss) subscriber.error(loss);
+      else subscriber.complete();
+    });
   const values = { next: (value: unknown) => subscriber.next(value), error: fail, complete };
   void shared.lease.lost.then(fail);
   within(() => {
@@ -61,7 +66,7 @@ export function subscribeUnder(
       fail(error);
     }
   });
-  return new Subscription(() => void leave(() => undefined));
+  return new Subscription(() => once(async () => void (await shared.leave())));
 }
 
 /** What a body that declares an Observable may give back. */
