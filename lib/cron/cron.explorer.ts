@@ -1,7 +1,6 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
 import { ScheduleExplorer } from '@nestjs/schedule';
-import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import { auditJob } from './audit-jobs.js';
 import { findJobs, type FoundJob } from './find-jobs.js';
 import { methodBody } from './job-host.js';

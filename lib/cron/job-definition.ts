@@ -106,7 +106,7 @@ function checkNames(decorator: string, options: unknown, known: readonly string[
 
 function checkName(decorator: string, name: unknown): string {
   if (typeof name === 'string' && name.trim() !== '') return name;
-  const shown = name === undefined ? 'missing' : typeof name === 'string' ? 'empty' : `${String(name)}, not a string`;
+  const shown = name === undefined ? 'missing' : typeof name === 'string' ? 'empty' : `a ${typeof name}, not a string`;
   throw new LeaseOptionsError(
     'name',
     `The option "name" of ${decorator} is ${shown}: give each job a name of its own, the same on every replica and in every build, such as { name: 'nightly-report' }.`,
@@ -120,8 +120,6 @@ function milliseconds(option: string, value: unknown): number {
 
 function oneOf(option: string, value: unknown, allowed: readonly string[]): unknown {
   if (value === undefined || allowed.includes(value as string)) return value;
-  throw new LeaseOptionsError(
-    option,
-    `The option "${option}" is ${String(value)}: it must be ${allowed.map((one) => `'${one}'`).join(' or ')}.`,
-  );
+  const shown = typeof value === 'string' ? `'${value}'` : `a ${typeof value}`;
+  throw new LeaseOptionsError(option, `The option "${option}" is ${shown}: it must be ${allowed.map((one) => `'${one}'`).join(' or ')}.`);
 }

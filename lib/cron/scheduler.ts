@@ -64,5 +64,5 @@ function decoratorOf({ name, trigger, disabled }: JobDefinition): MethodDecorato
   const { waitForCompletion, unrefTimeout, threshold, initialDelay, timeZone, utcOffset } = trigger.options;
   const options = { name, disabled, waitForCompletion, unrefTimeout, threshold, initialDelay, timeZone, utcOffset };
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  return Cron(trigger.expression, given as unknown as CronOptions);
+  return Cron(trigger.expression, given);
 }

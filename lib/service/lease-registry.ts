@@ -50,7 +50,7 @@ export class LeaseRegistry {
   async beginInstant(request: InstantRequest): Promise<InstantOutcome> {
     if (this.stopping) return { kind: 'stopped' };
     const outcome = await this.options.engine.beginInstant(request, this.stopper.signal);
-    if (outcome.kind !== 'granted' || !this.stopping) return outcome;
+    if (outcome.kind !== 'granted' || !this.stopper.signal.aborted) return outcome;
     await outcome.lease.release();
     return { kind: 'stopped' };
   }
