@@ -1,9 +1,9 @@
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { ModuleRef, ModulesContainer } from '@nestjs/core';
-import { ScheduleExplorer } from '@nestjs/schedule';
 import { auditJob } from './audit-jobs.js';
 import { findJobs, type FoundJob } from './find-jobs.js';
 import { methodBody } from './job-host.js';
+import { scheduleExplorers } from './schedule-explorers.js';
 import { Scheduler } from './scheduler.js';
 import { SingletonJobs } from './singleton-jobs.js';
 
@@ -51,7 +51,7 @@ export class CronExplorer implements OnModuleInit, OnApplicationBootstrap, OnMod
   }
 
   private warnOfSchedulers(): string[] {
-    const count = [...this.modules.values()].filter((module) => module.providers.has(ScheduleExplorer)).length;
+    const count = scheduleExplorers(this.modules).length;
     if (count < 2) return [];
     return [
       `ScheduleModule.forRoot() is imported ${String(count)} times: every @Cron of the application runs as often; a singleton job runs once all the same.`,

@@ -1,26 +1,21 @@
-import { Cron, Interval, ScheduleExplorer, SchedulerRegistry, type CronOptions } from '@nestjs/schedule';
-import type { ModuleRef } from '@nestjs/core';
+import { ModulesContainer, type ModuleRef } from '@nestjs/core';
+import { Cron, Interval, SchedulerRegistry, type CronOptions } from '@nestjs/schedule';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import type { JobDefinition } from './job-definition.js';
+import { scheduleExplorers, type ScheduleExplorerLike } from './schedule-explorers.js';
 
 /** `@nestjs/schedule` of the application: what makes our jobs known there, and tells whether somebody has stopped one. */
 export class Scheduler {
   private constructor(
-    private readonly explorer: ScheduleExplorer,
+    private readonly explorer: ScheduleExplorerLike,
     private readonly registry: SchedulerRegistry,
   ) {}
 
   /** That of the application, if it has one. */
   static find(modules: ModuleRef): Scheduler | undefined {
-    const find = <T>(type: new (...args: never[]) => T): T | undefined => {
-      try {
-        return modules.get(type, { strict: false });
-      } catch {
-        return undefined;
-      }
-    };
-    const [explorer, registry] = [find(ScheduleExplorer), find(SchedulerRegistry)];
-    return explorer && registry && new Scheduler(explorer, registry);
+    // Of several, the one that belongs to the registry that Nest gives out: the last.
+    const explorer = scheduleExplorers(modules.get(ModulesContainer, { strict: false })).at(-1);
+    return explorer && new Scheduler(explorer, modules.get(SchedulerRegistry, { strict: false }));
   }
 
   /** @throws LeaseOptionsError where the application has no `ScheduleModule` */
@@ -46,7 +41,7 @@ export class Scheduler {
 
   /** False where `ScheduleModule.forRoot({ cronJobs: false })`, or `intervals: false`, turns off all jobs of this kind. */
   wants({ trigger }: JobDefinition): boolean {
-    const { moduleOptions = {} } = this.explorer as unknown as { moduleOptions?: { cronJobs?: boolean; intervals?: boolean } };
+    const { moduleOptions = {} } = this.explorer;
     return (trigger.kind === 'cron' ? moduleOptions.cronJobs : moduleOptions.intervals) !== false;
   }
 
