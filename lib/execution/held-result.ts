@@ -1,4 +1,4 @@
-import { finished } from 'node:stream';
+import { finished, type Readable } from 'node:stream';
 import { isObservable, Observable } from 'rxjs';
 import { ttlOf } from '../lease/lease-control.js';
 import type { ClockTimer } from '../time/clock.js';
@@ -31,8 +31,12 @@ export function holdWhileRead(result: unknown, frame: Frame, parts: ExecutorPart
       );
     });
   }
+  const stream = streamOf(result);
+  if (stream) {
+    holdStream(stream, frame.shared, parts);
+    return result;
+  }
   if (!(Symbol.asyncIterator in result)) return undefined;
-  if (isStream(result)) return holdStream(result, frame.shared);
   const iterable = result as AsyncIterable<unknown, unknown, unknown>;
   const claim = new Claim(frame.shared, parts);
   return new LeasedIterator(parts.context, async () => {
@@ -71,12 +75,37 @@ class Claim {
   }
 }
 
-/** Node and web streams are more than iterables: they are passed on as they are, and held until they have ended. */
-function isStream(value: object): value is NodeJS.ReadableStream {
-  return ('pipe' in value && 'on' in value) || 'getReader' in value;
+type Stream = Readable | ReadableStream;
+
+/** Node and web streams, and a Nest `StreamableFile`, are more than iterables: they are passed on as they are, and held until they have ended. */
+function streamOf(result: object): Stream | undefined {
+  if ('getStream' in result && 'getHeaders' in result && typeof result.getStream === 'function') {
+    const inner: unknown = (result.getStream as () => unknown)();
+    return typeof inner === 'object' && inner !== null ? streamOf(inner) : undefined;
+  }
+  if (!(Symbol.asyncIterator in result)) return undefined;
+  return ('pipe' in result && 'destroy' in result) || 'getReader' in result ? (result as Stream) : undefined;
 }
 
-function holdStream(stream: NodeJS.ReadableStream, shared: SharedLease): unknown {
-  finished(stream, () => void shared.leave());
-  return stream;
+/** Held until the stream is over. It is ended when the lease is lost, and when nobody has begun to read it within one ttl. */
+function holdStream(stream: Stream, shared: SharedLease, parts: ExecutorParts): void {
+  const ttlMs = ttlOf(shared.lease);
+  const timer = parts.engine.clock.setTimer(() => {
+    if (isUnread(stream)) endStream(stream, new Error(`Nobody read the stream within one ttl (${String(ttlMs)} ms).`));
+  }, ttlMs);
+  finished(stream as Readable, () => {
+    timer.cancel();
+    void shared.leave();
+  });
+  void shared.lease.lost.then((loss) => endStream(stream, loss));
+}
+
+function isUnread(stream: Stream): boolean {
+  return 'locked' in stream ? !stream.locked : stream.readableFlowing === null && !stream.readableDidRead;
+}
+
+/** `finished` keeps an error listener on it, so that this crashes nobody. A web stream that has a reader is that reader's to end. */
+function endStream(stream: Stream, why: Error): void {
+  if ('destroy' in stream) stream.destroy(why);
+  else if (!stream.locked) stream.cancel(why).catch(() => undefined);
 }

@@ -179,6 +179,39 @@ describe('a promise that brings something to iterate', () => {
     await waitFor(() => free(rig));
   });
 
+  it('a Node stream is ended by the loss of the lease, so that nobody takes the rest for the whole', async () => {
+    const rig = serviceRig();
+    const stream = new Readable({ read: () => undefined });
+    stream.push('a');
+    await rig.executor.run(leasedCall('k', async (lease) => (queueMicrotask(() => loseLease(lease, 'taken')), Promise.resolve(stream))));
+    await expect(all(stream)).rejects.toMatchObject({ code: 'LEASE_LOST', reason: 'taken' });
+    await waitFor(() => free(rig));
+  });
+
+  it.each([
+    ['Node', () => new Readable({ read: () => undefined })],
+    ['web', () => new ReadableStream()],
+  ])('a %s stream that nobody begins to read within one ttl gives the lease back', async (_, make) => {
+    const rig = serviceRig();
+    await rig.executor.run(leasedCall('k', async () => Promise.resolve(make()), { ttl: '1s' }));
+    await rig.clock.advanceAsync(990);
+    expect(await free(rig)).toBe(false);
+    await rig.clock.advanceAsync(20);
+    await waitFor(() => free(rig));
+  });
+
+  it('a Node stream that is read slower than one ttl stays held', async () => {
+    const rig = serviceRig();
+    const stream = new Readable({ read: () => undefined });
+    await rig.executor.run(leasedCall('k', async () => Promise.resolve(stream), { ttl: '1s' }));
+    const reading = all(stream);
+    await rig.clock.advanceAsync(3000);
+    expect(await free(rig)).toBe(false);
+    stream.push(null);
+    expect(await reading).toEqual([]);
+    await waitFor(() => free(rig));
+  });
+
   it('a web stream likewise, also when it is cancelled', async () => {
     const rig = serviceRig();
     const stream = new ReadableStream();
