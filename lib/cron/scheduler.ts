@@ -2,7 +2,7 @@ import { ModulesContainer, type ModuleRef } from '@nestjs/core';
 import { Cron, Interval, SchedulerRegistry, type CronOptions } from '@nestjs/schedule';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import type { JobDefinition } from './job-definition.js';
-import { scheduleExplorers, type ScheduleExplorerLike } from './schedule-explorers.js';
+import { explorerOf, scheduleExplorers, type ScheduleExplorerLike } from './schedule-explorers.js';
 
 /** `@nestjs/schedule` of the application: what makes our jobs known there, and tells whether somebody has stopped one. */
 export class Scheduler {
@@ -13,9 +13,12 @@ export class Scheduler {
 
   /** That of the application, if it has one. */
   static find(modules: ModuleRef): Scheduler | undefined {
-    // Of several, the one that belongs to the registry that Nest gives out: the last.
-    const explorer = scheduleExplorers(modules.get(ModulesContainer, { strict: false })).at(-1);
-    return explorer && new Scheduler(explorer, modules.get(SchedulerRegistry, { strict: false }));
+    const container = modules.get(ModulesContainer, { strict: false });
+    if (scheduleExplorers(container).length === 0) return undefined;
+    // Of several, the one that the application is given when it injects it.
+    const registry = modules.get(SchedulerRegistry, { strict: false });
+    const explorer = explorerOf(registry, container);
+    return explorer && new Scheduler(explorer, registry);
   }
 
   /** @throws LeaseOptionsError where the application has no `ScheduleModule` */

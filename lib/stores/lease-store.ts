@@ -139,6 +139,7 @@ export interface Attended {
   readonly offered?: string | undefined;
 }
 
+/** One lease that is to live on. */
 export interface RenewRequest {
   readonly key: string;
   readonly holderId: string;
@@ -193,6 +194,7 @@ export interface LeaseRecord {
 /** `offer`: a lease is offered to the waiter `holderId` of this process. `again`: notices may have been missed, so everybody should ask once. */
 export type Wake = { readonly kind: 'offer'; readonly holderId: string } | { readonly kind: 'again' };
 
+/** What {@link LeaseStore.onWake} gives back. */
 export interface StoreSubscription {
   /** Resolves when notices arrive from now on; pending as long as they cannot. Never rejects. */
   readonly ready: Promise<void>;
