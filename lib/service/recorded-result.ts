@@ -10,13 +10,13 @@ const LONGEST_REASON = 300;
 /** The text of a result that repeats are given, or why there can be none. `undefined` is kept as the empty text, which is no JSON. */
 export function textOfResult(value: unknown): { readonly text: string } | { readonly reason: string } {
   if (value === undefined) return { text: '' };
-  let text: string | undefined;
+  let text: unknown;
   try {
-    text = JSON.stringify(value) as string | undefined;
+    text = JSON.stringify(value);
   } catch (error) {
     return { reason: `JSON cannot hold it (${String(error).slice(0, LONGEST_REASON)})` };
   }
-  if (text === undefined) return { reason: `JSON cannot hold a ${typeof value}` };
+  if (typeof text !== 'string') return { reason: `JSON cannot hold a ${typeof value}` };
   const bytes = Buffer.byteLength(text);
   return bytes > MOST_BYTES ? { reason: `it takes ${String(bytes)} bytes as JSON, and at most ${String(MOST_BYTES)} are kept` } : { text };
 }

@@ -1,4 +1,3 @@
-import type { LeaseStore } from 'nestjs-lease';
 import { FaultyLeaseStore, type StoreVerb } from 'nestjs-lease/testing';
 
 const VERBS: readonly StoreVerb[] = [
@@ -8,10 +7,6 @@ const VERBS: readonly StoreVerb[] = [
 
 /** A store that one replica in this process can be cut off from, as if it were frozen or gone. */
 export class CutStore extends FaultyLeaseStore {
-  constructor(shared: LeaseStore) {
-    super(shared);
-  }
-
   /** From now on no call arrives. */
   cut(): void {
     for (const verb of VERBS) this.dropRequest(verb, Infinity);

@@ -14,10 +14,10 @@ type Message =
 /** What is told of an error. */
 export interface Told {
   readonly message: string;
-  readonly code?: string;
-  readonly reason?: string;
-  readonly fencingToken?: number;
-  readonly current?: number;
+  readonly code?: string | undefined;
+  readonly reason?: string | undefined;
+  readonly fencingToken?: number | undefined;
+  readonly current?: number | undefined;
   readonly cause?: Told;
 }
 
@@ -66,5 +66,5 @@ export class Link {
 /** An error as the other side will see it. */
 export function tell(error: unknown): Told {
   const { message = String(error), code, reason, fencingToken, current, cause } = error as Partial<Told>;
-  return { message, code, reason, fencingToken, current, ...(cause === undefined ? {} : { cause: tell(cause) }) } as Told;
+  return { message, code, reason, fencingToken, current, ...(cause === undefined ? {} : { cause: tell(cause) }) };
 }

@@ -65,7 +65,7 @@ export class MemoryLeaseStore implements LeaseStore {
     this.effects = new MemoryEffects(table);
     this.jobs = new MemoryJobs({
       ...table,
-      take: (request, now) => this.take(request, now) as Granted | Busy,
+      take: (request, now) => this.take(request, now),
       end: ({ key, holderId, fencingToken, cooldownMs }, now) => this.end(key, holderId, fencingToken, cooldownMs, now),
     });
     this.instants = new MemoryInstants({

@@ -38,12 +38,15 @@ export async function bootReplica(lease: LeaseModuleOptions, board: JobBoard, be
 export async function startMemoryReplica(name: string, shared: LeaseStore, board: Board, begun: Begun): Promise<Replica> {
   const store = new CutStore(shared);
   const local = new LocalBoard(name, board);
-  await bootReplica({ store, holder: name }, local, (jobId, token) => local.crashed || begun(jobId, token));
-  const crash = (): void => {
+  await bootReplica({ store, holder: name }, local, (jobId, token) => {
+    if (!local.crashed) begun(jobId, token);
+  });
+  const crash = (): Promise<void> => {
     store.cut();
     local.crashed = true;
+    return Promise.resolve();
   };
-  return { name, crash: () => Promise.resolve(crash()) };
+  return { name, crash };
 }
 
 /** A replica in a process of its own; SIGKILL is the crash. */

@@ -30,7 +30,11 @@ export async function startMemoryReplica(name: string, shared: LeaseStore, world
     return Promise.resolve(method.apply(world, args));
   }) as Reach;
   const agent = await bootReplica(name, { store }, reach);
-  return { name, resume: (thread) => agent.resume(thread), crash: () => Promise.resolve(store.cut()) };
+  const crash = (): Promise<void> => {
+    store.cut();
+    return Promise.resolve();
+  };
+  return { name, resume: (thread) => agent.resume(thread), crash };
 }
 
 /** A replica in a process of its own; SIGKILL is the crash. */

@@ -3,6 +3,7 @@ import { Controller, Get, Injectable, Module, Param, type ModuleMetadata } from 
 import {
   getLeasedJobWorkerToken,
   InjectLeasedJobWorker,
+  isLeaseError,
   LeasedJobWorker,
   LeaseJobsModule,
   LeaseModule,
@@ -121,7 +122,7 @@ describe('jobs in Nest applications on Redis', () => {
     await waitFor(() =>
       worker.tryClaim('3').then(
         () => false,
-        (error: { code?: string }) => error.code === 'LEASE_SHUTDOWN',
+        (error: unknown) => isLeaseError(error, 'LEASE_SHUTDOWN'),
       ),
     );
     await expect(worker.claimNext(['3'])).rejects.toMatchObject({ code: 'LEASE_SHUTDOWN' });

@@ -353,7 +353,10 @@ describe('LeasedJobWorker', () => {
   it('is told by the signal when the grace of the shutdown is over', async () => {
     const stop = jest.fn();
     const running = watch(
-      worker.run('1', ({ signal }) => new Promise<void>((resolve) => signal.addEventListener('abort', () => (stop(), resolve())))),
+      worker.run('1', async ({ signal }) => {
+        await new Promise((resolve) => signal.addEventListener('abort', resolve));
+        stop();
+      }),
     );
     await fleet.clock.settle();
     const drained = one.registry.drain();
