@@ -10,6 +10,15 @@ import type { LeaseError } from '../errors/lease-error.js';
 @Catch(AnyLeaseError)
 export class LeaseWsExceptionFilter extends BaseWsExceptionFilter {
   override catch(exception: LeaseError, host: ArgumentsHost): void {
-    super.catch(new WsException(publicLeaseError(exception)), host);
+    const answer = publicLeaseError(exception);
+    const client = host.switchToWs().getClient<object>();
+    // NestJS 11 only tells the server's own listeners there, and the client would wait for ever.
+    if (isNativeSocket(client)) client.send(JSON.stringify({ event: 'exception', data: answer }));
+    else super.catch(new WsException(answer), host);
   }
+}
+
+/** One of the `ws` package; those of Socket.IO have no `readyState`. */
+function isNativeSocket(client: object): client is { send(data: string): void } {
+  return 'readyState' in client && typeof client.readyState === 'number' && 'send' in client && typeof client.send === 'function';
 }

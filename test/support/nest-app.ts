@@ -1,6 +1,7 @@
-import type { INestApplication, ModuleMetadata } from '@nestjs/common';
+import type { INestApplication, INestApplicationContext, ModuleMetadata } from '@nestjs/common';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
+import { LEASE_STORE, type LeaseStore } from '../../lib/index.js';
 
 export interface NestAppOptions {
   readonly adapter?: 'express' | 'fastify';
@@ -34,8 +35,20 @@ export async function startNest(metadata: ModuleMetadata, options: NestAppOption
     await app.listen(0, '127.0.0.1');
     return { app, url: await app.getUrl() };
   } catch (error) {
-    await app.close();
+    await closeFailed(app);
     throw error;
+  }
+}
+
+/**
+ * Closes an application whose start-up failed. NestJS 11 runs no hook of it: `close()` rejects with the error of the start-up again,
+ * and whoever goes on afterwards closes the store.
+ */
+export async function closeFailed(app: INestApplicationContext): Promise<void> {
+  try {
+    await app.close();
+  } catch {
+    await app.get<LeaseStore>(LEASE_STORE, { strict: false }).close();
   }
 }
 

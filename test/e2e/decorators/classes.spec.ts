@@ -14,6 +14,7 @@ import {
   MemoryLeaseStore,
   WithLease,
 } from '../../../lib/index.js';
+import { closeFailed } from '../../support/nest-app.js';
 import { waitFor } from '../../support/wait-for.js';
 import { acquiredKeys, startLeases } from './rig.js';
 
@@ -306,7 +307,7 @@ describe('applications and services', () => {
       code: 'LEASE_OPTIONS_INVALID',
       message: expect.stringMatching(/registered 2 times.*RootModule and FeatureModule/) as unknown,
     });
-    await module.close();
+    await closeFailed(module);
   });
 
   it('without LeaseModule the start-up fails and says what to import', async () => {

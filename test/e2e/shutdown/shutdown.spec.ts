@@ -3,7 +3,7 @@ import { Controller, Get, Inject, Injectable, Param, type ModuleMetadata, type O
 import { Test } from '@nestjs/testing';
 import { Redis } from 'ioredis';
 import { InjectLeaseService, LeaseModule, LeaseService, WithLease, type LeaseModuleOptions } from '../../../lib/index.js';
-import { CapturedLog, deferred, startNest, type NestApp } from '../../support/nest-app.js';
+import { CapturedLog, closeFailed, deferred, startNest, type NestApp } from '../../support/nest-app.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { waitFor } from '../../support/wait-for.js';
 
@@ -117,7 +117,7 @@ describe('shutdown with Redis', () => {
       .setLogger(logger)
       .compile();
     await expect(module.init()).rejects.toThrow('init failed');
-    await module.close();
+    await closeFailed(module);
     await waitFor(() => process.getActiveResourcesInfo().filter((name) => name.includes('TCP')).length <= before, { timeoutMs: 100 });
   });
 
