@@ -28,6 +28,7 @@ const LOOK_EVERY_MS = 20;
 /** Which leases of one service are asked for and in use: admits them, and at shutdown waits for them. */
 export class LeaseRegistry {
   private phase: 'open' | 'draining' | 'closed' = 'open';
+  private drained: Promise<void> | undefined;
   private readonly stopper = new AbortController();
   private readonly waiters = new Set<Waiter>();
   /** Of handlers that have not settled, lost or not. */
@@ -96,9 +97,13 @@ export class LeaseRegistry {
   /**
    * From now on nothing new, save inside running handlers; ends when `quiet` says so, or the grace and what follows it are over.
    * `quiet` is this service's own idleness, or that of all services of the application, whose handlers may yet need this one.
+   * A further call waits for the same end: an application may be told to close twice.
    */
-  async drain(quiet: () => boolean = () => this.idle): Promise<void> {
-    if (this.phase !== 'open') return;
+  drain(quiet: () => boolean = () => this.idle): Promise<void> {
+    return (this.drained ??= this.drainOnce(quiet));
+  }
+
+  private async drainOnce(quiet: () => boolean): Promise<void> {
     this.stop();
     this.phase = 'draining';
     this.refuse((waiter) => !waiter.inside);

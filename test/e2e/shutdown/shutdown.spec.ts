@@ -91,6 +91,23 @@ describe('shutdown with Redis', () => {
     await (await other.app.get(LeaseService).acquire('slow:1')).release();
   });
 
+  it('told to close twice, as by a signal and the program itself, the application keeps its connection until what runs has ended', async () => {
+    const { app } = await boot();
+    const leases = app.get(LeaseService);
+    const go = deferred();
+    const run = leases.withLease('a', async () => {
+      await go.promise;
+      return leases.withLease('b', (lease) => lease.key);
+    });
+    await waitFor(() => leases.inspect('a'));
+    const closing = Promise.all([app.close(), app.close()]);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    go.resolve();
+    expect(await run).toBe('b');
+    await closing;
+    expect(logger.of('warn')).toEqual([]);
+  });
+
   it('leaves no handle behind, 100 ms after app.close() at the latest (bull#197, nestjs-redis#24, node-redlock#369)', async () => {
     const handles = (): string[] => process.getActiveResourcesInfo().filter((name) => /TCP|Timeout|Pipe|GetAddr/.test(name));
     const before = (await settled(handles)).length;

@@ -26,6 +26,17 @@ describe('the drain at shutdown', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
+  it('that is asked for twice, as by a signal and close(), ends for both when what runs has ended', async () => {
+    const rig = serviceRig({ shutdownGrace: 30 });
+    const held = await rig.service.acquire('k');
+    const [first, second] = [drain(rig), drain(rig)];
+    await rig.clock.advanceAsync(1000);
+    expect([first.over(), second.over()]).toEqual([false, false]);
+    await held.release();
+    await rig.clock.advanceAsync(50);
+    expect([first.over(), second.over()]).toEqual([true, true]);
+  });
+
   it('rejects waiters at once (schedule#2053)', async () => {
     const rig = serviceRig();
     const held = await rig.service.acquire('k', { ttl: 60 });
