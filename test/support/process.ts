@@ -6,20 +6,25 @@ import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 
 const built = new Map<string, string>();
+const nodeModules = join(import.meta.dirname, '..', '..', 'node_modules');
 /** Nest asks for these only when they are there. */
 const OPTIONAL = ['class-validator', 'class-transformer', '@nestjs/core', '@nestjs/microservices', '@nestjs/websockets'];
 
 /**
  * One file of a TypeScript program for a child process, bundled with the library as its source is now, so that it starts fast.
- * The file stays, for whoever else started it, until the next run puts another in its place.
+ * A Nest application (`.app.ts`) loads its packages by itself. The file stays, for whoever else started it, until the next run
+ * puts another in its place.
  */
 export function bundle(entry: string): string {
   const before = built.get(entry);
   if (before) return before;
-  const outfile = join(tmpdir(), `lease-child-${createHash('sha1').update(entry).digest('hex').slice(0, 12)}.cjs`);
+  const isApp = entry.endsWith('.app.ts');
+  const name = `lease-child-${createHash('sha1').update(entry).digest('hex').slice(0, 12)}`;
+  const outfile = isApp ? join(nodeModules, `.${name}.mjs`) : join(tmpdir(), `${name}.cjs`);
   const draft = `${outfile}.${String(process.pid)}`;
-  const format = { bundle: true, platform: 'node', format: 'cjs', target: 'node20', sourcemap: 'inline' } as const;
-  buildSync({ entryPoints: [entry], outfile: draft, external: OPTIONAL, logLevel: 'error', ...format });
+  const format = { bundle: true, platform: 'node', target: 'node20', sourcemap: 'inline', logLevel: 'error' } as const;
+  const packages = isApp ? ({ format: 'esm', packages: 'external' } as const) : ({ format: 'cjs', external: OPTIONAL } as const);
+  buildSync({ entryPoints: [entry], outfile: draft, ...format, ...packages });
   renameSync(draft, outfile);
   built.set(entry, outfile);
   return outfile;
