@@ -1,5 +1,5 @@
 import { ModulesContainer, type ModuleRef } from '@nestjs/core';
-import { Cron, Interval, SchedulerRegistry, type CronOptions } from '@nestjs/schedule';
+import { Cron, Interval, SchedulerRegistry } from '@nestjs/schedule';
 import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import type { JobDefinition } from './job-definition.js';
 import { explorerOf, scheduleExplorers, type ScheduleExplorerLike } from './schedule-explorers.js';
