@@ -15,7 +15,7 @@ afterAll(() => redis.stop());
 
 /** Runs a sample to its end, and gives what it has printed. */
 async function play(sample: string, store: string): Promise<string> {
-  const environment = store === 'on Redis' ? { REDIS_URL: redis.url } : {};
+  const environment: Record<string, string> = store === 'on Redis' ? { REDIS_URL: redis.url } : {};
   const { code, output } = await runNode(programOf(sample), ['--once'], environment);
   expect({ code, output }).toMatchObject({ code: 0 });
   expect(output).toMatch(store === 'on Redis' ? /^(Store|Leases): Redis at redis:.* processes/ : /^(Store|Leases): in memory/);

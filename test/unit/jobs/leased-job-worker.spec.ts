@@ -254,6 +254,16 @@ describe('LeasedJobWorker', () => {
       expect(await two.service.inspect('job:1')).toBeUndefined();
     });
 
+    it('takes no job past those who wait for its lease in line', async () => {
+      const held = await worker.tryClaim('1');
+      const waiting = two.service.acquire('job:1', { wait: 60 });
+      await fleet.clock.settle();
+      await worker.complete('1');
+      expect(await workerOf(fleet.start('replica-3')).claimNext(['1'])).toBeUndefined();
+      await fleet.clock.advanceAsync(1000);
+      expect((await waiting).fencingToken).toBeGreaterThan(held!.fencingToken);
+    });
+
     it('refuses a job without a key', async () => {
       expect(await rejection(workerOf(one, { keyOf: () => '' }).claimNext(['1']))).toMatchObject({ code: 'LEASE_KEY_INVALID' });
     });
