@@ -33,13 +33,16 @@ export interface LeaseModuleOptions {
    * ioredis reads a number in this place as milliseconds. Default: `'5s'`.
    */
   readonly commandTimeout?: string | undefined;
-  /** Ask the store at start-up, and fail the start-up with `LeaseUnavailableError` when it cannot be asked. Default: false. */
+  /**
+   * Ask the store at start-up, and fail the start-up with `LeaseUnavailableError` when it cannot be asked: after `commandTimeout`,
+   * since Redis may be starting too and is tried until then, or at once where it refuses us (a wrong password). Default: false.
+   */
   readonly connectOnStart?: boolean | undefined;
   /** How long running handlers may finish at shutdown; then they are aborted and have 2 s more to settle. Default: 10 s. */
   readonly shutdownGrace?: Duration | undefined;
   /** How long the last fencing token of an idle key is remembered. Default: `'24h'`. */
   readonly fenceRetention?: Duration | undefined;
-  /** Waiters of one key in this process beyond which a further one is busy at once. Default: no limit. */
+  /** Waiters of one key (of all processes, where the store keeps a line as Redis does) beyond which a further one is busy at once. Default: no limit. */
   readonly maxQueue?: number | undefined;
   /** Not built yet, and refused: how many replicas must have a grant before it counts. Default: none. */
   readonly durability?: undefined;

@@ -95,6 +95,23 @@ describe('an outage of Redis', () => {
     await waitFor(() => process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length <= before);
   });
 
+  it('connectOnStart waits until then for a Redis that starts together with the application', async () => {
+    const port = await freePort();
+    const starting = boot({ connection: `redis://127.0.0.1:${String(port)}`, connectOnStart: true, commandTimeout: '4s' });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    redis = await RedisServer.start({ port });
+    await starting;
+    expect(await status()).toBe(200);
+  });
+
+  it('connectOnStart fails at once when Redis refuses the password', async () => {
+    redis = await RedisServer.start({ args: ['--user', 'guest', 'on', '>secret', '~*', '&*', '+@all'] });
+    const connection = redis.url.replace('//', '//guest:wrong@');
+    const begun = performance.now();
+    await expect(boot({ connection, connectOnStart: true, commandTimeout: '30s' })).rejects.toMatchObject({ code: 'LEASE_UNAVAILABLE' });
+    expect(performance.now() - begun).toBeLessThan(3000);
+  });
+
   it('connectOnStart passes when the store answers', async () => {
     redis = await RedisServer.start();
     await boot({ connection: redis.url, connectOnStart: true });
