@@ -92,9 +92,12 @@ describe.each(consumers)('$what', ({ name, own, resolutions }) => {
     expect(answer.different).toEqual([]);
   });
 
-  it.each(resolutions)('its types are found with module %s, moduleResolution %s', async (module, moduleResolution) => {
-    await consumer.tsc('--noEmit', '--module', module, '--moduleResolution', moduleResolution);
-  });
+  it.each<readonly [string, string]>(resolutions)(
+    'its types are found with module %s, moduleResolution %s (node-redlock#307)',
+    async (module, moduleResolution) => {
+      await consumer.tsc('--noEmit', '--module', module, '--moduleResolution', moduleResolution);
+    },
+  );
 
   if (name === 'nest11-cjs') {
     it('its Jest loads the library as CommonJS', async () => {

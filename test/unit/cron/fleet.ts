@@ -233,10 +233,11 @@ export class SimulatedReplica {
       renew: (requests) => send(() => inner.renew(requests)),
       release: (request) => send(() => inner.release(request)),
       leave: (request) => send(() => inner.leave(request)),
+      attend: (requests) => send(() => inner.attend(requests)),
       inspect: (key) => inner.inspect(key),
       forceRelease: (key) => inner.forceRelease(key),
       ping: () => inner.ping(),
-      onWake: () => inner.onWake(),
+      onWake: (process, listener) => inner.onWake(process, listener),
       close: () => inner.close(),
     };
   }
