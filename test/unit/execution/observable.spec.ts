@@ -57,7 +57,10 @@ describe('a leased call that gives an Observable', () => {
     let ran = false;
     const subscription = observe(rig, () => ((ran = true), NEVER), { wait: 60 }).subscribe();
     await rig.clock.advanceAsync(1000);
+    expect((await rig.service.inspect('k'))?.waiters).toBe(1);
     subscription.unsubscribe();
+    await rig.clock.advanceAsync(10);
+    expect((await rig.service.inspect('k'))?.waiters).toBe(0);
     await held.release();
     await rig.clock.advanceAsync(1000);
     expect(ran).toBe(false);

@@ -7,7 +7,10 @@ describe('acquire', () => {
     const rig = new LeaseRig();
     const lease = await rig.acquire('k', { ttl: '10s' });
     await rig.clock.advanceAsync(1000);
-    const error = await rig.rival().acquire('k').catch((e: unknown) => e);
+    const error = await rig
+      .rival()
+      .acquire('k')
+      .catch((e: unknown) => e);
     expect(error).toMatchObject({
       code: 'LEASE_BUSY',
       key: 'k',
@@ -125,7 +128,10 @@ describe('acquire', () => {
     const rival = new LeaseRig(rig.clock, rig.store, { maxQueue: 2 });
     const waiting = [rival.acquire('k', { wait: '5s' }), rival.acquire('k', { wait: '5s' })];
     await rig.clock.settle();
-    expect(await outcomeOf(rival.acquire('k', { wait: '5s' }))).toMatchObject({ code: 'LEASE_BUSY', message: expect.stringContaining('maxQueue') });
+    expect(await outcomeOf(rival.acquire('k', { wait: '5s' }))).toMatchObject({
+      code: 'LEASE_BUSY',
+      message: expect.stringContaining('maxQueue'),
+    });
     expect(await outcomeOf(waiting[0] as Promise<unknown>)).toBe('pending');
     await rig.clock.advanceAsync(5100);
     for (const one of waiting) expect(await outcomeOf(one)).toMatchObject({ code: 'LEASE_BUSY' });
@@ -203,6 +209,25 @@ describe('acquire: an answer that did not come in time', () => {
     expect(rig.told('acquired')).toHaveLength(0);
   });
 
+  it('a grant that came while the event loop stood still is as old as its request, and is not handed out but undone', async () => {
+    const rig = new LeaseRig();
+    const { acquire } = rig.store;
+    rig.store.acquire = async (request) => {
+      const reply = await acquire.call(rig.store, request);
+      const [mono, wall] = [rig.clock.monotonic() + 1500, rig.clock.wall() + 1500];
+      // The clock goes on, and no timer has fired yet.
+      rig.clock.monotonic = () => mono;
+      rig.clock.wall = () => wall;
+      return reply;
+    };
+    await expect(rig.acquire('k', { ttl: '2s' })).rejects.toMatchObject({
+      code: 'LEASE_UNAVAILABLE',
+      message: expect.stringContaining('most of the ttl'),
+    });
+    expect(rig.told('acquired')).toEqual([]);
+    expect(await rig.store.inspect('k')).toBeUndefined();
+  });
+
   it('a retry within the wait gets the same grant: one token, one release frees it (redisson#4822)', async () => {
     const rig = new LeaseRig();
     rig.faulty.dropReply('acquire', 2);
@@ -259,7 +284,10 @@ describe('fencing tokens of one process', () => {
     const seen = (await rig.acquire('a')).fencingToken;
     const lease = await rig.acquire('b', { minToken: seen + 5_000_000 });
     expect(lease.fencingToken).toBe(seen + 5_000_001);
-    await expect(rig.acquire('c', { minToken: Number.MAX_SAFE_INTEGER })).rejects.toMatchObject({ code: 'LEASE_OPTIONS_INVALID', option: 'minToken' });
+    await expect(rig.acquire('c', { minToken: Number.MAX_SAFE_INTEGER })).rejects.toMatchObject({
+      code: 'LEASE_OPTIONS_INVALID',
+      option: 'minToken',
+    });
   });
 
   it('tells when the clock of the store went back', async () => {

@@ -1,4 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
+import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { describe, expect, it } from '@jest/globals';
 import { StoreError } from '../../../lib/stores/lease-store.js';
 import { LeaseRig } from '../../support/lease-rig.js';
@@ -77,6 +77,9 @@ describe('keep-alive', () => {
     const seen: unknown[] = [];
     const rig = new LeaseRig();
     const { renew, acquire } = rig.store;
+    // As real timers do.
+    const { setTimer } = rig.clock;
+    rig.clock.setTimer = (fn, ms) => setTimer.call(rig.clock, AsyncResource.bind(fn), ms);
     rig.store.renew = (requests) => {
       seen.push(context.getStore());
       return renew.call(rig.store, requests);

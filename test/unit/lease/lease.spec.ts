@@ -86,6 +86,7 @@ describe('losing a lease', () => {
     await rig.clock.advanceAsync(300);
     expect((await lease.lost).reason).toBe('taken');
     expect(await lease.release()).toBe(false);
+    expect(rig.told('release-failed')).toEqual([]);
     expect(() => rival.assertHeld()).not.toThrow();
     expect((await rig.engine.inspect('k'))?.fencingToken).toBe(rival.fencingToken);
     expect(rival.fencingToken).toBeGreaterThan(lease.fencingToken);
@@ -112,8 +113,8 @@ describe('losing a lease', () => {
     const lease = await rig.acquire('k', { ttl: '1s' });
     const { signal } = lease;
     (rig.clock as BlockedClock).block(1500);
-    expect(signal.aborted).toBe(true);
     expect(() => signal.throwIfAborted()).toThrow(LeaseLostError);
+    expect(signal.aborted).toBe(true);
     expect(thrownBy(() => lease.assertHeld())).toMatchObject({ reason: 'expired' });
   });
 

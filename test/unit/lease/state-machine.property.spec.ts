@@ -118,10 +118,9 @@ jest.setTimeout(60_000);
 
 describe('the state machine of a lease, against a model, under random answers, timers and clocks', () => {
   it('without suspends: never held past its deadline, never lost for nothing', async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(fc.oneof(passing, fault, late, renewal, loss, step), { maxLength: 25 }), fc.boolean(), run),
-      { numRuns: 60 },
-    );
+    await fc.assert(fc.asyncProperty(fc.array(fc.oneof(passing, fault, late, renewal, loss, step), { maxLength: 25 }), fc.boolean(), run), {
+      numRuns: 60,
+    });
   });
 
   it('with suspends: never held past its deadline in true time', async () => {

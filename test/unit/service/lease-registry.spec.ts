@@ -26,6 +26,17 @@ describe('the drain at shutdown', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
+  it('gives back what is granted while it begins', async () => {
+    const rig = serviceRig();
+    rig.store.delayReply('acquire', 20);
+    const asked = expect(rig.service.acquire('k', { ttl: 60 })).rejects.toMatchObject({ code: 'LEASE_SHUTDOWN', key: 'k' });
+    const draining = drain(rig);
+    await rig.clock.advanceAsync(100);
+    await asked;
+    await draining.done;
+    expect(await rig.engine.inspect('k')).toBeUndefined();
+  });
+
   it('that is asked for twice, as by a signal and close(), ends for both when what runs has ended', async () => {
     const rig = serviceRig({ shutdownGrace: 30 });
     const held = await rig.service.acquire('k');
