@@ -33,6 +33,8 @@ export interface LeaseEngineOptions {
   readonly maxQueue?: number | undefined;
 }
 
+const LONGEST_FAREWELL_MS = 1000;
+
 /** Everything leases of one service need, without Nest: grants, keeps alive, gives back. */
 export class LeaseEngine implements LeaseHost, EngineParts {
   readonly store: LeaseStore;
@@ -142,12 +144,21 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     return askStore(this, key, () => this.store.forceRelease(key));
   }
 
-  /** Ends the timers. What is still held is left to its ttl. */
+  /**
+   * Ends the timers. What is still held is left to its ttl; what waits to be taken back (places in line, unanswered tries) would keep
+   * others waiting, and has a second to get there.
+   */
   async close(): Promise<void> {
     this.keepAlive.close();
+    let cancel = (): void => undefined;
+    const late = new Promise<void>((resolve) => {
+      const timer = this.clock.setTimer(resolve, LONGEST_FAREWELL_MS);
+      cancel = () => timer.cancel();
+    });
+    await Promise.race([this.undoer.idle(), late]);
+    cancel();
     this.undoer.close();
     this.waiters.close();
-    await Promise.resolve();
   }
 
   hold(granted: GrantedLease, waitedMs: number): Lease {

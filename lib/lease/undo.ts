@@ -36,6 +36,7 @@ const REPEAT_MS = 1000;
  */
 export class Undoer {
   private readonly entries = new Set<Entry>();
+  private readonly idlers: (() => void)[] = [];
   private timer: ClockTimer | undefined;
   private running = false;
   private failures = 0;
@@ -63,10 +64,21 @@ export class Undoer {
     if (this.failures === 0) this.pump();
   }
 
+  /** Resolves when nothing is left to take back, or a try has failed: who waits here is about to leave. */
+  idle(): Promise<void> {
+    if (this.entries.size === 0 || this.failures > 0 || this.closed) return Promise.resolve();
+    return new Promise((resolve) => this.idlers.push(resolve));
+  }
+
   close(): void {
     this.closed = true;
     this.timer?.cancel();
     this.entries.clear();
+    this.tellIdle();
+  }
+
+  private tellIdle(): void {
+    for (const resolve of this.idlers.splice(0)) resolve();
   }
 
   private pump(): void {
@@ -75,6 +87,7 @@ export class Undoer {
     this.running = true;
     void this.round().then(() => {
       this.running = false;
+      if (this.entries.size === 0 || this.failures > 0) this.tellIdle();
       if (this.closed || this.entries.size === 0) return;
       const wait = this.failures > 0 ? backoffMs(this.failures - 1, 50, 2000) : this.hasReady() ? 0 : REPEAT_MS;
       this.timer = this.clock.setTimer(() => this.pump(), wait);

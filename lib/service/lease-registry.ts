@@ -33,6 +33,8 @@ export class LeaseRegistry {
   private readonly waiters = new Set<Waiter>();
   /** Of handlers that have not settled, lost or not. */
   private readonly running = new Set<Lease>();
+  /** Calls that wait for an answer of the store, each for no longer than its limit: the connection must outlive them too. */
+  private readonly asking = new Set<Promise<unknown>>();
   /** Releases in the background that the connection must outlive. */
   private readonly ending = new Set<Promise<unknown>>();
 
@@ -114,7 +116,7 @@ export class LeaseRegistry {
     for (const lease of left) loseLease(lease, 'shutdown');
     await this.until(() => [...left].every((lease) => this.over(lease)), ABORTED_MS);
     for (const lease of left) if (!this.over(lease)) this.tellUnsettled(lease);
-    await Promise.all([...this.ending, ...[...left].map((lease) => givenBack(lease))]);
+    await Promise.allSettled([...this.asking, ...this.ending, ...[...left].map((lease) => givenBack(lease))]);
   }
 
   private async admit<T extends Lease | undefined>(
@@ -124,10 +126,24 @@ export class LeaseRegistry {
   ): Promise<T> {
     const inside = this.options.inside();
     if (this.refuses(inside)) throw new LeaseShutdownError(key);
-    const lease = await (options.waitMs > 0 ? this.wait({ key, inside }, options, acquire) : acquire(options));
-    if (lease === undefined || !this.refuses(inside)) return lease;
+    const asked = this.ask({ key, inside }, options, acquire);
+    this.asking.add(asked);
+    try {
+      return await asked;
+    } finally {
+      this.asking.delete(asked);
+    }
+  }
+
+  private async ask<T extends Lease | undefined>(
+    call: { key: string; inside: boolean },
+    options: ResolvedAcquireOptions,
+    acquire: (options: ResolvedAcquireOptions) => Promise<T>,
+  ): Promise<T> {
+    const lease = await (options.waitMs > 0 ? this.wait(call, options, acquire) : acquire(options));
+    if (lease === undefined || !this.refuses(call.inside)) return lease;
     await lease.release();
-    throw new LeaseShutdownError(key);
+    throw new LeaseShutdownError(call.key);
   }
 
   private async wait<T>(

@@ -91,6 +91,21 @@ describe('shutdown with Redis', () => {
     await (await other.app.get(LeaseService).acquire('slow:1')).release();
   });
 
+  it('leaves no place in line and no lease behind of those that were asking, so that nobody else waits for them', async () => {
+    const [{ app }, other] = [await boot(), await boot()];
+    const [leases, rest] = [app.get(LeaseService), other.app.get(LeaseService)];
+    const held = await rest.acquire('k', { ttl: 60 });
+    const asking = [leases.acquire('k', { wait: 60 })];
+    await waitFor(async () => (await rest.inspect('k'))?.waiters === 1);
+    for (let i = 0; i < 20; i++) asking.push(leases.acquire(`asked:${String(i)}`, { ttl: 60 }));
+    const answers = Promise.allSettled(asking);
+    await app.close();
+    for (const answer of await answers) expect(answer).toMatchObject({ status: 'rejected', reason: { code: 'LEASE_SHUTDOWN' } });
+    expect(await rest.inspect('k')).toMatchObject({ fencingToken: held.fencingToken, waiters: 0 });
+    for (let i = 0; i < 20; i++) expect(await rest.inspect(`asked:${String(i)}`)).toBeUndefined();
+    await held.release();
+  });
+
   it('told to close twice, as by a signal and the program itself, the application keeps its connection until what runs has ended', async () => {
     const { app } = await boot();
     const leases = app.get(LeaseService);
