@@ -11,7 +11,7 @@ export class Floors {
   private readonly seen = new LRUCache<string, number>({ max: MOST_KEYS });
 
   saw(key: string, fencingToken: number): void {
-    if (fencingToken > (this.seen.peek(key) ?? 0)) this.seen.set(key, fencingToken);
+    if (fencingToken >= (this.seen.peek(key) ?? 0)) this.seen.set(key, fencingToken);
   }
 
   of(key: string, minToken: number | undefined): number | undefined {

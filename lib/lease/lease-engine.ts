@@ -141,7 +141,9 @@ export class LeaseEngine implements LeaseHost, EngineParts {
 
   async forceRelease(key: string): Promise<LeaseRecord | undefined> {
     checkKey(key);
-    return askStore(this, key, () => this.store.forceRelease(key));
+    const record = await askStore(this, key, () => this.store.forceRelease(key));
+    if (record) this.floors.saw(key, record.fencingToken);
+    return record;
   }
 
   /**
@@ -183,6 +185,8 @@ export class LeaseEngine implements LeaseHost, EngineParts {
 
   ended(core: LeaseCore): void {
     this.keepAlive.remove(core);
+    // Again, since it may have been held for longer than floors are kept.
+    this.floors.saw(core.key, core.fencingToken);
     const lease = this.leases.get(core);
     this.leases.delete(core);
     if (lease) this.active.delete(lease);

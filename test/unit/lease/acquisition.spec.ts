@@ -271,12 +271,30 @@ describe('fencing tokens of one process', () => {
     const rig = new LeaseRig();
     const first = await rig.acquire('k', { ttl: '10s' });
     await rig.lose('k');
-    const amnesiac = new LeaseRig(rig.clock);
-    const engine = rig.engine as unknown as { store: unknown };
-    engine.store = amnesiac.store;
-    rig.clock.stepWall(-3_600_000);
+    forget(rig);
     const second = await rig.acquire('k', { ttl: '10s' });
     expect(second.fencingToken).toBe(first.fencingToken + 1);
+  });
+
+  it.each([
+    ['inspected', (rig: LeaseRig) => rig.engine.inspect('k')],
+    ['ended by force', (rig: LeaseRig) => rig.engine.forceRelease('k')],
+    ['found busy', (rig: LeaseRig) => rig.tryAcquire('k')],
+  ])('stay above that of a lease of another process that this one has %s', async (_, look) => {
+    const rig = new LeaseRig();
+    const theirs = await rig.rival().acquire('k');
+    await look(rig);
+    forget(rig);
+    expect((await rig.acquire('k')).fencingToken).toBe(theirs.fencingToken + 1);
+  });
+
+  it('stay above that of a lease which was held while thousands of others came and went', async () => {
+    const rig = new LeaseRig();
+    const held = await rig.acquire('k', { ttl: '1h' });
+    for (let i = 0; i < 10_001; i++) await (await rig.acquire(`other:${String(i)}`)).release();
+    await held.release();
+    forget(rig);
+    expect((await rig.acquire('k')).fencingToken).toBe(held.fencingToken + 1);
   });
 
   it('minToken: the token granted is higher; one that would poison the key is refused by name', async () => {
@@ -361,3 +379,10 @@ describe('release', () => {
     }
   });
 });
+
+/** The store has lost all it knew, and its clock has gone back. */
+function forget(rig: LeaseRig): void {
+  const engine = rig.engine as unknown as { store: unknown };
+  engine.store = new LeaseRig(rig.clock).store;
+  rig.clock.stepWall(-3_600_000);
+}
