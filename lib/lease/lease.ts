@@ -1,4 +1,5 @@
 import type { LeaseLostError } from '../errors/lease-lost.error.js';
+import { REFUSED_BY_FENCE, type StaleFencingTokenError } from '../errors/stale-fencing-token.error.js';
 import type { LeaseCore } from './lease-core.js';
 import { parseTtl } from './lease-options.js';
 import type { Duration } from '../time/duration.js';
@@ -100,6 +101,11 @@ export class Lease implements AsyncDisposable {
   /** Gives the lease back. Safe to repeat: `true` when this call freed it, `false` when it was over already or the store did not answer. Never throws. */
   release(): Promise<boolean> {
     return this.#handle.free();
+  }
+
+  /** @internal A guard of a protected resource refused the token: a newer holder has written, so this lease is lost. */
+  [REFUSED_BY_FENCE](error: StaleFencingTokenError): void {
+    this.#handle.core.lose('fenced', error);
   }
 
   /** `await using lease = …` releases at the end of the block. */
