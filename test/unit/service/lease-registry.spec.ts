@@ -26,6 +26,18 @@ describe('the drain at shutdown', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
+  it('is not over before a lost lease has been given back, though its call has ended', async () => {
+    const rig = serviceRig();
+    rig.store.delayReply('release', 300);
+    const call = rig.executor.run(leasedCall('k', async (lease) => Promise.resolve(loseLease(lease, 'taken'))));
+    await expect(call).rejects.toMatchObject({ code: 'LEASE_LOST' });
+    const draining = drain(rig);
+    await rig.clock.advanceAsync(290);
+    expect(draining.over()).toBe(false);
+    await rig.clock.advanceAsync(20);
+    expect(draining.over()).toBe(true);
+  });
+
   it('gives back what is granted while it begins', async () => {
     const rig = serviceRig();
     rig.store.delayReply('acquire', 20);
