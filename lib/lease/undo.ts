@@ -21,12 +21,14 @@ export interface Leftover {
 }
 
 interface Entry extends Leftover {
-  readonly until: number;
+  until: number;
   requestOver: boolean;
 }
 
 /** Tries that travel at once while the store answers; while it does not, one at a time asks for all. */
 const MOST_AT_ONCE = 100;
+/** A place in the line does not end by itself while its process waits for the same key: it is taken back for so long. */
+const PLACE_LIFE_MS = 86_400_000;
 /** How often a leftover whose request never settled is taken back again. */
 const REPEAT_MS = 1000;
 
@@ -54,7 +56,8 @@ export class Undoer {
 
   undo(leftover: Leftover): void {
     if (this.closed) return;
-    const entry: Entry = { ...leftover, until: this.clock.monotonic() + leftover.ttlMs, requestOver: leftover.pending === undefined };
+    const lifeMs = leftover.wait === undefined ? leftover.ttlMs : Math.max(leftover.ttlMs, PLACE_LIFE_MS);
+    const entry: Entry = { ...leftover, until: this.clock.monotonic() + lifeMs, requestOver: leftover.pending === undefined };
     const over = (): void => {
       entry.requestOver = true;
       if (this.entries.has(entry)) this.pump();
@@ -116,6 +119,7 @@ export class Undoer {
       this.entries.delete(entry);
       // Until the request itself is over it may still be carried out: to the end of the queue with it.
       if (!final && !this.closed) this.entries.add(entry);
+      entry.until = Math.min(entry.until, this.clock.monotonic() + entry.ttlMs);
       return true;
     } catch {
       return false;

@@ -1,9 +1,17 @@
 import type { Attended, LeaseStore, StoreSubscription, Wake } from '../stores/lease-store.js';
 import type { Clock, ClockTimer } from '../time/clock.js';
 import { newHolderId } from './holder-id.js';
+import { withTimeLimit } from './time-limit.js';
 
 /** How often a process says that it still waits; the store passes over who has been silent for 10 s. */
 const ATTEND_EVERY_MS = 3000;
+/** The same while no notices arrive, so that an offer is not overlooked for long. */
+const LOOK_EVERY_MS = 250;
+/** Who finds the lease busy takes a place in the line after this, even if no notices arrive yet. */
+const LISTEN_LIMIT_MS = 1000;
+/** How often the subscription is asked whether it still works, and how soon when a notice is missing. */
+const CHECK_EVERY_MS = 15_000;
+const CHECK_SOON_MS = 5000;
 /** The head of a line looks this much after the holder's time at most, apart from the heads of other processes. */
 const POLL_SPREAD_MS = 50;
 
@@ -11,6 +19,7 @@ const POLL_SPREAD_MS = 50;
 export interface WaitersParts {
   readonly store: LeaseStore;
   readonly clock: Clock;
+  readonly defaults: { readonly commandTimeoutMs: number };
   outside<T>(call: () => T): T;
 }
 
@@ -58,18 +67,24 @@ export class Waiters {
   private subscription: StoreSubscription | undefined;
   private attendance: ClockTimer | undefined;
   private isListening = false;
+  private checkedAt = 0;
 
   constructor(private readonly parts: WaitersParts) {}
 
-  /** True once notices arrive, so that a place in the line may be taken. */
+  /** True once notices arrive, or were waited for long enough: a place in the line may be taken. */
   get listening(): boolean {
     return this.isListening;
   }
 
-  /** Subscribe first, then enqueue: otherwise a notice could come before anybody hears it. */
+  /**
+   * Subscribe first, then enqueue: otherwise a notice could come before anybody hears it. A subscription that does not come about
+   * keeps nobody from waiting: until it does they look.
+   */
   async listen(): Promise<void> {
-    this.subscription ??= this.parts.outside(() => this.parts.store.onWake(this.process, (wake) => this.told(wake)));
-    await this.subscription.ready;
+    const { store, clock } = this.parts;
+    if (this.subscription === undefined) this.checkedAt = clock.monotonic();
+    this.subscription ??= this.parts.outside(() => store.onWake(this.process, (wake) => this.told(wake)));
+    await withTimeLimit(clock, LISTEN_LIMIT_MS, this.subscription.ready).catch(() => undefined);
     this.isListening = true;
   }
 
@@ -116,20 +131,40 @@ export class Waiters {
     else for (const waiter of this.byHolder.values()) waiter.wake();
   }
 
+  /** An offer that the store tells of: mostly its notice is lost. */
+  private overlooked(holderId: string): void {
+    const waiter = this.byHolder.get(holderId);
+    if (waiter === undefined) return;
+    waiter.wake();
+    this.check(CHECK_SOON_MS);
+  }
+
+  private check(everyMs: number): void {
+    const now = this.parts.clock.monotonic();
+    if (now - this.checkedAt < everyMs) return;
+    this.checkedAt = now;
+    this.subscription?.check?.();
+  }
+
   private first(line: Line): Waiter | undefined {
     return line.waiters.values().next().value;
   }
 
   private arm(): ClockTimer {
-    return this.parts.outside(() => this.parts.clock.setTimer(() => void this.attend(), ATTEND_EVERY_MS));
+    const every = this.subscription?.live === false ? LOOK_EVERY_MS : ATTEND_EVERY_MS;
+    return this.parts.outside(() => this.parts.clock.setTimer(() => void this.attend(), every));
   }
 
   private async attend(): Promise<void> {
     const { process } = this;
+    const { store, clock, defaults } = this.parts;
     const keys = [...this.lines.keys()];
     this.attendance = this.arm();
+    this.check(CHECK_EVERY_MS);
     try {
-      const answers = await this.parts.store.attend(keys.map((key) => ({ key, process })));
+      const call = store.attend(keys.map((key) => ({ key, process })));
+      // Without a limit a half-open connection would go unnoticed while everybody just waits.
+      const answers = await withTimeLimit(clock, Math.min(defaults.commandTimeoutMs, ATTEND_EVERY_MS), call, () => store.unanswered?.());
       keys.forEach((key, i) => this.attended(key, answers[i]));
     } catch {
       // The next word is due soon; who was passed over meanwhile is told by it.
@@ -140,7 +175,7 @@ export class Waiters {
     const line = this.lines.get(key);
     if (line === undefined || answer === undefined) return;
     if (answer.kind === 'forgotten') for (const waiter of line.waiters) waiter.wake();
-    else if (answer.offered !== undefined) this.byHolder.get(answer.offered)?.wake();
+    else if (answer.offered !== undefined) this.overlooked(answer.offered);
     else if (answer.remainingMs === 0) this.first(line)?.wake();
     else this.busy(key, answer.remainingMs);
   }

@@ -36,9 +36,10 @@ export interface LeaseStore {
   leave(request: LeaveRequest): Promise<void>;
   /**
    * Says that a process still waits, for each key it waits for: within 10 s of the last word, or its waiters are passed over.
-   * One answer for each request, in order. Where `wakeUp` is `poll` there is nothing to say, and it is never called.
+   * One answer for each request, in order; `undefined` for one that could not be asked. Where `wakeUp` is `poll` there is nothing
+   * to say, and it is never called.
    */
-  attend(requests: readonly AttendRequest[]): Promise<Attended[]>;
+  attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]>;
   /** What is known of the key now, or `undefined` when it is free. Never answered from a replica. */
   inspect(key: string): Promise<LeaseRecord | undefined>;
   /** Ends the lease whoever holds it, keeping the fence, so that the next token is higher. `undefined` when it was free. */
@@ -117,7 +118,6 @@ export interface Busy {
   readonly serverTimeMs?: number;
 }
 
-/** One lease to be extended. */
 /** Busy, and we are in the line. Also the answer while the lease is offered to somebody else. */
 export interface Queued extends Omit<Busy, 'kind'> {
   readonly kind: 'queued';
@@ -125,8 +125,10 @@ export interface Queued extends Omit<Busy, 'kind'> {
   readonly ticket: number;
 }
 
+/** A process that still waits for a key. */
 export interface AttendRequest {
   readonly key: string;
+  /** The name under which it waits. */
   readonly process: string;
 }
 
@@ -196,8 +198,12 @@ export type Wake = { readonly kind: 'offer'; readonly holderId: string } | { rea
 
 /** What {@link LeaseStore.onWake} gives back. */
 export interface StoreSubscription {
-  /** Resolves when notices arrive from now on; pending as long as they cannot. Never rejects. */
+  /** Resolves when notices arrive from now on, or never will; pending as long as that is not known. Never rejects. */
   readonly ready: Promise<void>;
+  /** `false` while notices cannot arrive, so that waiters look more often. Left out where they always arrive. */
+  readonly live?: boolean;
+  /** Called now and then while somebody waits, and when a notice is missing: finds out whether notices still arrive. */
+  check?(): void;
   unsubscribe(): void;
 }
 

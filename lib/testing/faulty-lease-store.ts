@@ -162,7 +162,7 @@ export class FaultyLeaseStore implements LeaseStore {
     this.inner.unanswered?.();
   }
 
-  attend(requests: readonly AttendRequest[]): Promise<Attended[]> {
+  attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]> {
     return this.run('attend', requests, () => this.inner.attend(requests));
   }
 

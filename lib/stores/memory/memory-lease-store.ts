@@ -94,7 +94,7 @@ export class MemoryLeaseStore implements LeaseStore {
   leave({ key, holderId }: LeaveRequest): Promise<void> {
     return atOnce(() => {
       const now = this.clock.wall();
-      this.lines.leave(key, holderId);
+      this.lines.leave(key, holderId, now);
       if (this.heldBy(key, holderId, now)) this.free(key, now);
     });
   }

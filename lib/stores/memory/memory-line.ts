@@ -61,12 +61,19 @@ export class MemoryLine {
     return true;
   }
 
-  /** Takes the first of a live process out of the line; those of dead ones before it come back with their tickets when they ask. */
+  /** Takes the first of a live process out of the line; those of dead ones before it are forgotten with their process, and come back with their tickets. */
   next(now: number): Waiting | undefined {
     for (;;) {
       const head = this.waiters.shift();
-      if (head === undefined || (this.alive.get(head.process) ?? 0) > now) return head;
+      if (head === undefined || this.isAlive(head.process, now)) return head;
+      this.alive.delete(head.process);
     }
+  }
+
+  /** Those of dead processes go, so that they keep nobody out of a line that is full. */
+  dropDead(now: number): void {
+    for (const { process } of this.waiters) if (!this.isAlive(process, now)) this.alive.delete(process);
+    this.waiters = this.waiters.filter(({ process }) => this.alive.has(process));
   }
 
   offered(waiting: Waiting): void {
@@ -83,5 +90,9 @@ export class MemoryLine {
     this.alive.delete(this.offeredTo.process);
     this.offeredTo = undefined;
     return true;
+  }
+
+  private isAlive(process: string, now: number): boolean {
+    return (this.alive.get(process) ?? 0) > now;
   }
 }

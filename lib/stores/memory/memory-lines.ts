@@ -35,8 +35,11 @@ export class MemoryLines {
     const { key, wait } = request;
     if (wait === undefined) return undefined;
     const line = this.lines.get(key) ?? new MemoryLine();
-    const full = wait.maxQueue > 0 && line.length >= wait.maxQueue;
-    if (full && wait.ticket === undefined && !line.has(request.holderId)) return undefined;
+    const isFull = (): boolean => wait.maxQueue > 0 && line.length >= wait.maxQueue;
+    if (wait.ticket === undefined && isFull() && !line.has(request.holderId)) {
+      line.dropDead(now);
+      if (isFull()) return undefined;
+    }
     this.lines.set(key, line);
     return line.enter(request, wait, now);
   }
@@ -63,10 +66,13 @@ export class MemoryLines {
     this.tidy(key);
   }
 
-  leave(key: string, holderId: string): void {
+  leave(key: string, holderId: string, now: number): void {
     const line = this.lines.get(key);
     line?.leave(holderId);
-    if (line?.offer?.holderId === holderId) line.claimed();
+    const hadOffer = line?.offer?.holderId === holderId;
+    if (hadOffer) line.claimed();
+    // One that leaves a free lease sees to it that the line goes on; an offer that lapsed is for the next that asks.
+    else if (line && line.offer === undefined && this.table.held(key, now) === undefined) this.free(key, now);
     this.tidy(key);
   }
 

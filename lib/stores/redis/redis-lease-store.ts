@@ -156,7 +156,8 @@ export class RedisLeaseStore implements LeaseStore {
     await this.end(key, holderId, 0, wait ? memberOf(wait, holderId, holderTag) : '');
   }
 
-  attend(requests: readonly AttendRequest[]): Promise<Attended[]> {
+  /** Rejects only when nothing at all could be asked. */
+  async attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]> {
     const asked: Asked[] = [];
     const answers = requests.map(
       ({ key, process }) =>
@@ -167,7 +168,9 @@ export class RedisLeaseStore implements LeaseStore {
         }),
     );
     this.calls.send(attendScript, [], asked);
-    return Promise.all(answers);
+    const settled = await Promise.allSettled(answers);
+    if (settled.every(({ status }) => status === 'rejected')) await answers[0];
+    return settled.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined));
   }
 
   inspect(key: string): Promise<LeaseRecord | undefined> {

@@ -2,7 +2,7 @@ import type { StoreSubscription, Wake } from '../lease-store.js';
 import { makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import { unescapePart } from './keys.js';
-import { kindOf } from './redis-errors.js';
+import { isReply, kindOf } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
 
 /**
@@ -12,7 +12,9 @@ import type { RedisClient } from './redis-client.js';
 export class WakeSubscription implements StoreSubscription {
   readonly ready: Promise<void>;
   private readonly client: RedisClient;
-  private subscribed = false;
+  private isLive = false;
+  private asking = false;
+  private refused = false;
   private closed = false;
   private settleReady: () => void = () => undefined;
 
@@ -27,25 +29,55 @@ export class WakeSubscription implements StoreSubscription {
       if (from === channel && !this.closed) listener({ kind: 'offer', holderId: unescapePart(holderId) });
     });
     this.client.on('ready', () => void this.subscribe());
+    this.client.on('close', () => this.broken());
     // Without a listener an error would be printed, or end the process; the connection comes back by itself.
     this.client.on('error', () => undefined);
     this.client.connect().catch(() => undefined);
   }
 
+  get live(): boolean {
+    return this.isLive;
+  }
+
+  /**
+   * Subscribes once more, which changes nothing where it is subscribed: a question on that very connection, so that a half-open
+   * one is found out. When the last question has had no answer by now, the connection is given up.
+   */
+  check(): void {
+    const { status } = this.client;
+    if (this.closed || this.refused || status === 'wait') return;
+    if (this.asking) {
+      this.broken();
+      this.client.disconnect(true);
+    } else if (status === 'ready') void this.subscribe();
+  }
+
   unsubscribe(): void {
     this.closed = true;
+    this.isLive = false;
     this.client.disconnect();
   }
 
+  private broken(): void {
+    this.isLive = false;
+    this.asking = false;
+  }
+
   private async subscribe(): Promise<void> {
+    this.asking = true;
     try {
       await this.client.subscribe(this.channel);
     } catch (error) {
-      if (kindOf(error) !== 'transient') this.settleReady();
+      // What broke with its connection is asked again by the next one; what Redis has refused for now, by the next check.
+      if (isReply(error)) this.broken();
+      this.refused = kindOf(error) !== 'transient';
+      if (this.refused) this.settleReady();
       return;
     }
-    if (this.subscribed && !this.closed) this.listener({ kind: 'again' });
-    this.subscribed = true;
+    this.asking = false;
+    const missed = !this.isLive;
+    this.isLive = true;
+    if (missed && !this.closed) this.listener({ kind: 'again' });
     this.settleReady();
   }
 }

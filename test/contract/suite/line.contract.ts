@@ -1,7 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import type { AcquireRequest, LeaseStore, Queued, WaitPlace, Wake } from '../../../lib/stores/lease-store.js';
 import { waitFor } from '../../support/wait-for.js';
-import { ask, busyOf, freshKey, grantedOf, holderOf, LONG, SHORT, take, type Features, type StoreHarness } from './harness.js';
+import {
+  ask,
+  busyOf,
+  freshKey,
+  grantedOf,
+  holderOf,
+  HOUR_MS,
+  LONG,
+  SHORT,
+  storeErrorKind,
+  take,
+  type Features,
+  type StoreHarness,
+} from './harness.js';
 
 /** Waits of one process, as an engine would ask for them. */
 class Process {
@@ -209,7 +222,29 @@ export function lineContract(harness: () => StoreHarness, features: Features): v
         expect(known?.remainingMs).toBeGreaterThan(10_000);
         expect(unknown).toMatchObject({ kind: 'forgotten' });
         await store.release(held);
-        expect((await store.attend(words)).map(({ offered }) => offered)).toEqual([next.holderId, undefined]);
+        expect((await store.attend(words)).map((answer) => answer?.offered)).toEqual([next.holderId, undefined]);
+      }));
+
+    it('a claim that is refused leaves the offer, which its leaving passes on', () =>
+      each(async (a, b, store, key) => {
+        const held = await take(store, key);
+        const [first, second] = [await a.queue(key), await b.queue(key)];
+        await store.release(held);
+        expect(await storeErrorKind(store.acquire({ ...first, floor: Number.MAX_SAFE_INTEGER - 10 }))).toBe('floor');
+        expect(await store.inspect(key)).toMatchObject({ state: 'reserved', holderTag: first.holderTag });
+        await store.leave(first);
+        await b.hears(second);
+        expect((await store.acquire(second)).kind).toBe('granted');
+      }));
+
+    it('one that leaves after the lease ran out sees to it that the line goes on', () =>
+      each(async (a, b, store, key) => {
+        await take(store, key, { ttlMs: SHORT });
+        const [first, second] = [await a.queue(key), await b.queue(key)];
+        await harness().advance(SHORT + 5);
+        await store.leave(first);
+        await b.hears(second);
+        expect(await holderOf(store, key)).toBe(second.holderTag);
       }));
 
     it('never tells a waiter who the others are', () =>
@@ -233,6 +268,40 @@ export function lineContract(harness: () => StoreHarness, features: Features): v
           }
           await store.release(held);
           expect(await holderOf(store, key)).toBe(attentive.holderTag);
+        }));
+
+    if (features.virtualTime)
+      it('a process that was passed over hears that it was forgotten, and comes back with its tickets', () =>
+        each(async (a, b, store, key) => {
+          const held = await take(store, key, { ttlMs: HOUR_MS });
+          const paused = [await a.queue(key), await a.queue(key)];
+          const next = await b.queue(key);
+          for (let i = 0; i < 4; i++) {
+            await harness().advance(3000);
+            await store.attend([{ key, process: b.name }]);
+          }
+          await store.release(held);
+          expect(await holderOf(store, key)).toBe(next.holderTag);
+          expect((await store.attend([{ key, process: a.name }]))[0]).toMatchObject({ kind: 'forgotten' });
+          const granted = grantedOf(await store.acquire(next));
+          for (const one of paused) {
+            const place = { ...(one.wait as WaitPlace), ticket: one.ticket };
+            expect(queuedOf(await store.acquire({ ...one, wait: place })).ticket).toBe(one.ticket);
+          }
+          await store.release({ ...next, fencingToken: granted.fencingToken });
+          expect(await holderOf(store, key)).toBe(paused[0]?.holderTag);
+        }));
+
+    if (features.virtualTime)
+      it('waiters of a dead process keep nobody out of a line of maxQueue', () =>
+        each(async (a, b, store, key) => {
+          await take(store, key, { ttlMs: HOUR_MS });
+          await a.queue(key, { maxQueue: 2 });
+          await a.queue(key, { maxQueue: 2 });
+          busyOf(await store.acquire(b.request(key, { maxQueue: 2 })));
+          await harness().advance(11_000);
+          await b.queue(key, { maxQueue: 2 });
+          expect((await store.inspect(key))?.waiters).toBe(1);
         }));
 
     const { immortal } = features;

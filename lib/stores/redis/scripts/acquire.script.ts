@@ -1,6 +1,6 @@
 import { leaseScript } from './lease-script.js';
 import { ENTER, promote, READ_PLACE } from './lua-line.js';
-import { EXTEND, GRANT, keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
+import { EXTEND, grant, keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
 
 /**
  * One try for each lease: to get it, to take or keep a place in its line, or to claim it when it was offered. Asked again by its
@@ -19,6 +19,7 @@ export const acquireScript = leaseScript({
   each: `
   local seen = call('MGET', lease, fence)
   local value, previous = seen[1], seen[2]
+  local claimed
   ${READ_PLACE.trim()}
   if value then
     local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
@@ -39,10 +40,8 @@ export const acquireScript = leaseScript({
       ${keepFence('longest').trim()}
       return tonumber(own)
     end
-    -- It was offered to this one.
-    call('DEL', lease)
-    call('HDEL', waiters, '!')
-    if call('EXISTS', queue) == 0 then call('DEL', waiters) end
+    -- It was offered to this one, whose claim may yet be refused: then the offer stands until it is given up.
+    claimed = true
   elseif call('EXISTS', waiters) == 1 then
     -- An offer that nobody claimed: its process is dead until it asks, and the lease goes to whoever asks now and waits.
     local silent = call('HGET', waiters, '!')
@@ -61,6 +60,10 @@ export const acquireScript = leaseScript({
       end
     end
   end
-  ${GRANT.trim()}
+  ${grant("claimed and 'XX' or 'NX'").trim()}
+  if claimed then
+    call('HDEL', waiters, '!')
+    if call('EXISTS', queue) == 0 then call('DEL', waiters) end
+  end
   return token`,
 });

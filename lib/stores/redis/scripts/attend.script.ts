@@ -18,7 +18,7 @@ export const attendScript = leaseScript({
   ${ATTEND.trim()}
   local pttl = call('PTTL', lease)
   local offered = ''
-  if known and call('HGET', waiters, '!') == process then
+  if call('HGET', waiters, '!') == process then
     local owner, _, _, _, state = string.match(call('GET', lease) or '', ${LEASE_PATTERN})
     if state == 'r' then offered = owner end
   end

@@ -1,8 +1,8 @@
 /*
  * Lua of the line of waiters. `queue` is a sorted set of waiters by ticket; a member is the process, the holderId, how long an
  * offer to it stands (ms), and the tag. `waiters` is a hash: for each process until when it counts as alive (ms) and how it
- * describes itself; and under `!` the process that has an offer. It exists while there may be a line, so that a lease without
- * one costs one EXISTS.
+ * describes itself; under `!` the process that has an offer; under `?` when a full line may be searched for the dead again. It
+ * exists while there may be a line, so that a lease without one costs one EXISTS.
  */
 
 /** A process counts as alive for 10 s after its last word. */
@@ -11,8 +11,8 @@ const ALIVE_MS = 10_000;
 const LIFE_MS = 60_000;
 
 /**
- * Offers a free lease to the first waiter of a live process; waiters of dead ones in front are dropped, and come back with their
- * tickets when their process asks again. Sets the locals `offered` (its holderId, or nil when nobody waits), and what its
+ * Offers a free lease to the first waiter of a live process; waiters of dead ones in front are dropped and their process with
+ * them, so that it hears that it was forgotten when it speaks again, and they come back with their tickets. Sets the locals `offered` (its holderId, or nil when nobody waits), and what its
  * reservation says: `own`, `offer` (ms), `tag`, `holder`. `mine` (a holderId) takes its turn without an offer. Sees `previous`.
  */
 export const promote = (mine: string): string => `
@@ -34,6 +34,7 @@ export const promote = (mine: string): string => `
       end
       break
     end
+    if process then call('HDEL', waiters, process) end
   end
   if not offered then call('DEL', waiters) end`;
 
@@ -49,6 +50,25 @@ export const PASS_ON = `
 export const READ_PLACE = `
   local process, place, claim, most = string.match(line, '^(%S+) (%S+) (%d+) (%d+)$')`;
 
+/** A full line may be searched for waiters of dead processes this often. */
+const SEARCH_EVERY_MS = 1000;
+
+/** Drops the waiters of dead processes from a line that is full, so that they keep nobody out. Sees `now` (ms). */
+const DROP_DEAD = `
+    local search = call('HGET', waiters, '?')
+    if not search or tonumber(search) <= now then
+      call('HSET', waiters, '?', string.format('%.0f', now + ${String(SEARCH_EVERY_MS)}))
+      local live = {}
+      for _, other in ipairs(call('ZRANGE', queue, 0, -1)) do
+        local name = string.match(other, '^%S+')
+        if live[name] == nil then
+          live[name] = (tonumber(string.match(call('HGET', waiters, name) or '', '^%d+')) or 0) > now
+          if not live[name] then call('HDEL', waiters, name) end
+        end
+        if not live[name] then call('ZREM', queue, other) end
+      end
+    end`;
+
 /**
  * Takes the place, or keeps the one it has; the process counts as alive from now. Sets the local `ticket`, or leaves it nil when the
  * line is too long. Sees `about`, the waiter's own tag and description.
@@ -58,6 +78,10 @@ export const ENTER = `
   local waiterTag, description = string.match(about, '^(%S*) (.*)$')
   local member = process .. ' ' .. holderId .. ' ' .. claim .. ' ' .. waiterTag
   ticket = call('ZSCORE', queue, member)
+  local now = math.floor(micros / 1000)
+  if not ticket and place == '-' and most ~= '0' and call('ZCARD', queue) >= tonumber(most) then
+    ${DROP_DEAD.trim()}
+  end
   if not ticket and (place ~= '-' or most == '0' or call('ZCARD', queue) < tonumber(most)) then
     ticket = place
     if place == '-' then
@@ -67,14 +91,14 @@ export const ENTER = `
     call('ZADD', queue, ticket, member)
   end
   if ticket then
-    call('HSET', waiters, process, string.format('%.0f', math.floor(micros / 1000) + ${String(ALIVE_MS)}) .. ' ' .. description)
+    call('HSET', waiters, process, string.format('%.0f', now + ${String(ALIVE_MS)}) .. ' ' .. description)
     call('PEXPIRE', queue, ${String(LIFE_MS)})
     call('PEXPIRE', waiters, ${String(LIFE_MS)})
   end`;
 
-/** The process says that it is alive; sets the local `known` to what the line knew of it, or false. */
+/** The process says that it is alive; sets the local `known` to what the line knew of it, or false: also when the line itself is gone. */
 export const ATTEND = `
-  local known = call('HGET', waiters, process)
+  local known = call('EXISTS', queue) == 1 and call('HGET', waiters, process)
   if known then
     local description = string.match(known, '^%d+ (.*)$') or ''
     call('HSET', waiters, process, string.format('%.0f', math.floor(micros / 1000) + ${String(ALIVE_MS)}) .. ' ' .. description)

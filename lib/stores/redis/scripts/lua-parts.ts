@@ -75,10 +75,11 @@ export const keepFence = (ttl: string): string => `
   end`;
 
 /**
- * Takes a free lease for `holderId` and raises its fence, which said `previous`; returns from the script, with nothing written,
- * where that cannot be. Sets the locals `token` (number) and `own` (the same as a text). Sees `ttl`, `floor` and `about`.
+ * Takes a lease for `holderId` and raises its fence, which said `previous`; returns from the script, with nothing written,
+ * where that cannot be. Sets the locals `token` (number) and `own` (the same as a text). Sees `ttl`, `floor` and `about`. `when`
+ * (Lua): `'NX'` takes a free lease; MGET shows nothing where another type of value lies, and it keeps from overwriting that.
  */
-export const GRANT = `
+export const grant = (when: string): string => `
   local last = 0
   if previous then
     last = ${fenceNumber('previous')}
@@ -89,8 +90,7 @@ export const GRANT = `
   local token = math.max(last + 1, micros, lowest + 1)
   if token > ${HIGHEST_TOKEN} then return { 'full' } end
   local own, now = ${text('token')}, ${text('math.floor(micros / 1000)')}
-  -- MGET shows nothing where another type of value lies: NX keeps from overwriting it.
-  if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, 'NX') then
+  if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, ${when}) then
     return { 'foreign', 'lease' }
   end
   ${fenceLife('token', 'tonumber(ttl)').trim()}
@@ -100,3 +100,6 @@ export const GRANT = `
     call('DEL', lease)
     return { 'foreign', 'fence' }
   end`;
+
+/** Takes a free lease: see {@link grant}. */
+export const GRANT = grant("'NX'");

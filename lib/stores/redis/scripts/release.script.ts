@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { PASS_ON } from './lua-line.js';
+import { PASS_ON, promote } from './lua-line.js';
 import { keepFence, OWNER_PATTERN } from './lua-parts.js';
 
 /**
@@ -20,7 +20,13 @@ export const releaseScript = leaseScript({
   if member ~= '' then call('ZREM', queue, member) end
   local seen = call('MGET', lease, fence)
   local value, previous = seen[1], seen[2]
-  if not value then return 0 end
+  if not value then
+    -- One that leaves a free lease sees to it that the line goes on; an offer that lapsed is for the next that asks.
+    if member ~= '' and call('EXISTS', waiters) == 1 and call('HEXISTS', waiters, '!') == 0 then
+      ${promote("''").trim()}
+    end
+    return 0
+  end
   local owner, own, granted, since, state = string.match(value, ${OWNER_PATTERN})
   if owner ~= holderId then return 0 end
   call('DEL', lease)
