@@ -29,7 +29,7 @@ describe('the drain at shutdown', () => {
   it('is not over before a lost lease has been given back, though its call has ended', async () => {
     const rig = serviceRig();
     rig.store.delayReply('release', 300);
-    const call = rig.executor.run(leasedCall('k', async (lease) => Promise.resolve(loseLease(lease, 'taken'))));
+    const call = rig.executor.run(leasedCall('k', (lease) => loseLease(lease, 'taken')));
     await expect(call).rejects.toMatchObject({ code: 'LEASE_LOST' });
     const draining = drain(rig);
     await rig.clock.advanceAsync(290);
