@@ -9,7 +9,7 @@ import { callLimitMs } from './time-limit.js';
 import type { Stamper } from './validity.js';
 
 /** Leases in one round trip; a batch of short leases is smaller, so that its answer comes sooner. */
-const MOST_IN_BATCH = 1000;
+const MOST_IN_BATCH = 700;
 const MOST_SHORT_IN_BATCH = 250;
 const SHORT_TTL_MS = 2000;
 const LONGEST_INTERVAL_MS = 30_000;
@@ -25,7 +25,8 @@ export interface KeepAliveOptions {
 
 /**
  * Renews all leases of one service: one timer, and one round trip for all that fall due together. Due times lie on a grid of
- * an eighth of the renewal interval, rounded down, so that leases taken at different times still travel together.
+ * an eighth of the renewal interval, rounded down, so that leases taken at different times still travel together; what is more
+ * than a batch then is spread over the time to the next line of the grid, so that thousands do not block the event loop at once.
  */
 export class KeepAlive {
   private readonly slots = new Map<number, Set<LeaseCore>>();
@@ -33,6 +34,8 @@ export class KeepAlive {
   private timerAt = Infinity;
   private asked: Set<LeaseCore> | undefined;
   private closed = false;
+  /** Of batches that are due, and leave a little later than the first. */
+  private readonly batchTimers = new Set<ClockTimer>();
   /** Renewals live longer than the call that took the lease: they must not keep its async context alive. */
   private readonly outside = new AsyncResource('LeaseKeepAlive');
 
@@ -66,14 +69,15 @@ export class KeepAlive {
   close(): void {
     this.closed = true;
     this.timer?.cancel();
+    for (const timer of this.batchTimers) timer.cancel();
     this.slots.clear();
     this.asked = undefined;
   }
 
   private nextRenewal(core: LeaseCore): number {
     const now = this.options.clock.monotonic();
-    const interval = Math.min(core.ttlMs / 4, LONGEST_INTERVAL_MS);
-    const grid = Math.max(1, Math.floor(interval / 8));
+    const interval = intervalMs(core.ttlMs);
+    const grid = gridMs(core.ttlMs);
     // A slow answer has eaten from the time to the soft deadline; the end of maxHold is met exactly.
     const soon = Math.min(interval, Math.max(0, core.softInMs() / 2), Math.max(0, core.endInMs()));
     return soon < interval ? Math.ceil(now + soon) : Math.floor((now + soon) / grid) * grid;
@@ -116,8 +120,24 @@ export class KeepAlive {
       }
     }
     this.tellStall(late, due);
-    this.renew(due);
+    this.spread(due);
     this.rearm();
+  }
+
+  /** The first batch leaves now, the others with a pause before each. They are not put off any further, however busy the loop is. */
+  private spread(due: LeaseCore[]): void {
+    const size = batchSize(due);
+    const batches = Math.ceil(due.length / size);
+    this.renew(due.slice(0, size));
+    if (batches < 2) return;
+    const pauseMs = due.reduce((least, core) => Math.min(least, gridMs(core.ttlMs)), Infinity) / batches;
+    for (let i = 1; i < batches; i++) {
+      const timer = this.options.clock.setTimer(() => {
+        this.batchTimers.delete(timer);
+        this.renew(due.slice(i * size, (i + 1) * size));
+      }, i * pauseMs);
+      this.batchTimers.add(timer);
+    }
   }
 
   private rearm(): void {
@@ -133,7 +153,7 @@ export class KeepAlive {
     // After a blocked event loop this runs before anything else that could tell: the clock decides first.
     const alive = cores.filter((core) => !core.ended && core.check() !== 'lost');
     for (const core of alive) this.asked?.delete(core);
-    const size = alive.some((core) => core.ttlMs < SHORT_TTL_MS) ? MOST_SHORT_IN_BATCH : MOST_IN_BATCH;
+    const size = batchSize(alive);
     for (let i = 0; i < alive.length; i += size) this.send(alive.slice(i, i + size));
   }
 
@@ -192,4 +212,17 @@ export class KeepAlive {
     // A stall of a quarter of the ttl still leaves a renewal its time before the soft deadline.
     events.emit({ type: 'stalled', stalledMs, ttlMs, safeTtlMs: stalledMs * 4 });
   }
+}
+
+function batchSize(cores: readonly LeaseCore[]): number {
+  return cores.some((core) => core.ttlMs < SHORT_TTL_MS) ? MOST_SHORT_IN_BATCH : MOST_IN_BATCH;
+}
+
+function intervalMs(ttlMs: number): number {
+  return Math.min(ttlMs / 4, LONGEST_INTERVAL_MS);
+}
+
+/** Distance of the lines on which due times lie. */
+function gridMs(ttlMs: number): number {
+  return Math.max(1, Math.floor(intervalMs(ttlMs) / 8));
 }

@@ -62,6 +62,25 @@ describe('keep-alive', () => {
     expect(rig.told('lost')).toHaveLength(0);
   }, 30_000);
 
+  it('leases taken in one burst do not renew in one', async () => {
+    const rig = new LeaseRig();
+    const held = await Promise.all(Array.from({ length: 7000 }, (_, i) => rig.acquire(`k${String(i)}`, { ttl: '10s' })));
+    const sizes: number[] = [];
+    for (let ms = 0; ms < 3000; ms += 10) {
+      const before = rig.renewals;
+      await rig.clock.advanceAsync(10);
+      const sent = rig.faulty.calls('renew').slice(before);
+      sizes.push(sent.reduce((sum, batch) => sum + batch.length, 0));
+    }
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(700);
+    expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(7000);
+    await rig.engine.close();
+    const before = rig.renewals;
+    await rig.clock.advanceAsync(20_000);
+    expect(rig.renewals).toBe(before);
+    expect(held).toHaveLength(7000);
+  }, 30_000);
+
   it('a loss or failure of one lease in a round trip concerns that one only', async () => {
     const rig = new LeaseRig();
     const leases = await Promise.all(['a', 'b', 'c'].map((key) => rig.acquire(key, { ttl: '1s' })));
