@@ -23,6 +23,8 @@ export interface Leftover {
 interface Entry extends Leftover {
   until: number;
   requestOver: boolean;
+  /** It was taken back once at least. */
+  tried: boolean;
 }
 
 /** Tries that travel at once while the store answers; while it does not, one at a time asks for all. */
@@ -57,7 +59,7 @@ export class Undoer {
   undo(leftover: Leftover): void {
     if (this.closed) return;
     const lifeMs = leftover.wait === undefined ? leftover.ttlMs : Math.max(leftover.ttlMs, PLACE_LIFE_MS);
-    const entry: Entry = { ...leftover, until: this.clock.monotonic() + lifeMs, requestOver: leftover.pending === undefined };
+    const entry: Entry = { ...leftover, until: this.clock.monotonic() + lifeMs, requestOver: leftover.pending === undefined, tried: false };
     const over = (): void => {
       entry.requestOver = true;
       if (this.entries.has(entry)) this.pump();
@@ -67,9 +69,9 @@ export class Undoer {
     if (this.failures === 0) this.pump();
   }
 
-  /** Resolves when nothing is left to take back, or a try has failed: who waits here is about to leave. */
+  /** Resolves when all has been taken back once, or a try has failed: who waits here is about to leave. */
   idle(): Promise<void> {
-    if (this.entries.size === 0 || this.failures > 0 || this.closed) return Promise.resolve();
+    if (this.isIdle()) return Promise.resolve();
     return new Promise((resolve) => this.idlers.push(resolve));
   }
 
@@ -80,7 +82,14 @@ export class Undoer {
     this.tellIdle();
   }
 
+  private isIdle(): boolean {
+    if (this.failures > 0 || this.closed) return true;
+    for (const entry of this.entries) if (!entry.tried) return false;
+    return true;
+  }
+
   private tellIdle(): void {
+    if (!this.isIdle()) return;
     for (const resolve of this.idlers.splice(0)) resolve();
   }
 
@@ -90,7 +99,7 @@ export class Undoer {
     this.running = true;
     void this.round().then(() => {
       this.running = false;
-      if (this.entries.size === 0 || this.failures > 0) this.tellIdle();
+      this.tellIdle();
       if (this.closed || this.entries.size === 0) return;
       const wait = this.failures > 0 ? backoffMs(this.failures - 1, 50, 2000) : this.hasReady() ? 0 : REPEAT_MS;
       this.timer = this.clock.setTimer(() => this.pump(), wait);
@@ -116,6 +125,7 @@ export class Undoer {
     try {
       const call = entry.takeBack?.() ?? this.store.leave({ key, holderId, holderTag, wait });
       await withTimeLimit(this.clock, entry.limitMs, call, () => this.store.unanswered?.());
+      entry.tried = true;
       this.entries.delete(entry);
       // Until the request itself is over it may still be carried out: to the end of the queue with it.
       if (!final && !this.closed) this.entries.add(entry);
