@@ -112,6 +112,11 @@ describe('values of a key', () => {
     },
   );
 
+  it('never reads an inherited text', () => {
+    const values = Object.create({ id: 'shared' }) as Record<string, unknown>;
+    expect(() => leaseKey('k:<id>', values)).toThrow(LeaseKeyError);
+  });
+
   it('does not read __proto__ even where a JSON body made it an own property', () => {
     expect(() => leaseKey('k:<__proto__>', JSON.parse('{"__proto__":"x"}') as Record<string, unknown>)).toThrow(LeaseKeyError);
   });
