@@ -37,4 +37,9 @@ export class ClientContext {
     response.on('close', closed);
     return { signal: controller.signal, unlink: () => void response.off('close', closed) };
   }
+
+  /** Called by Nest. A storage that is not let go costs every asynchronous step of the process something, long after its application has gone. */
+  onApplicationShutdown(): void {
+    this.storage.disable();
+  }
 }

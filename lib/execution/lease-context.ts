@@ -37,4 +37,9 @@ export class LeaseContext {
     for (let frame = this.frame; frame; frame = frame.outer) if (!frame.shared.over) return true;
     return false;
   }
+
+  /** Called by Nest. A storage that is not let go costs every asynchronous step of the process something, long after its application has gone. */
+  onApplicationShutdown(): void {
+    this.storage.disable();
+  }
 }
