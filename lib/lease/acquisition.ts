@@ -7,7 +7,7 @@ import { holderTagOf, newHolderId } from './holder-id.js';
 import type { EngineParts } from './engine-parts.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import { Lease } from './lease.js';
-import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
+import { callLimitMs, settleWithin, toStoreError, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
 /** A waiter looks again after this, at first and at most; sooner when the holder's time is over before. */
@@ -76,7 +76,7 @@ export class Acquisition {
     for (;;) {
       const outcome = this.ended(await this.attempt(this.nextLimitMs(), aborted));
       if (outcome.end) return outcome.end;
-      await this.pause(this.delayMs(outcome.goOn), aborted);
+      await this.unless(aborted, this.delayMs(outcome.goOn));
     }
   }
 
@@ -234,22 +234,10 @@ export class Acquisition {
     }
   }
 
-  private pause(ms: number, aborted: Aborted): Promise<void> {
-    return this.unless(aborted, ms, new Promise(() => undefined));
-  }
-
   /** Resolves with `event`, or after `ms` at the latest; rejects when the caller's signal aborts. */
-  private async unless(aborted: Aborted, ms: number, event: Promise<void>): Promise<void> {
-    let cancel = (): void => undefined;
-    const slept = new Promise<void>((resolve) => {
-      const timer = this.engine.clock.setTimer(resolve, Math.max(0, ms));
-      cancel = () => timer.cancel();
-    });
-    try {
-      await Promise.race(aborted ? [event, slept, aborted] : [event, slept]);
-    } finally {
-      cancel();
-    }
+  private unless(aborted: Aborted, ms: number, event?: Promise<void>): Promise<void> {
+    const events = [event, aborted].filter((one) => one !== undefined);
+    return settleWithin(this.engine.clock, Math.max(0, ms), events);
   }
 
   /** What a caller is told who may not wait any longer. */

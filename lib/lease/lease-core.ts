@@ -74,6 +74,8 @@ export class LeaseCore {
   standingTtlMs: number;
   /** Renewals in a row that were not answered. */
   failures = 0;
+  /** The release that was begun; kept by the releaser. */
+  ending: Promise<boolean> | undefined;
   /** When the keep-alive looks at this lease next; kept by the keep-alive. */
   slot: number | undefined;
 
@@ -182,7 +184,7 @@ export class LeaseCore {
     const { key, fencingToken } = this;
     const error = new LeaseLostError(key, reason, { fencingToken, ...(cause === undefined ? {} : { cause }) });
     this.lostError = error;
-    this.end(error);
+    this.end(() => error);
     this.notice.tell(error);
     if (this.host.events.has('lost')) this.host.events.emit({ type: 'lost', key, fencingToken, reason, heldMs: this.heldMs() });
     return 'lost';
@@ -192,7 +194,7 @@ export class LeaseCore {
   release(): void {
     if (this.ended) return;
     this.state = 'released';
-    this.end(this.releasedError());
+    this.end(() => this.releasedError());
   }
 
   releasedError(): LeaseLostError {
@@ -217,10 +219,11 @@ export class LeaseCore {
     for (const waiter of served) waiter.resolve();
   }
 
-  private end(error: LeaseLostError): void {
+  /** The error is made only where somebody is to be told: making one costs as much as all the rest of a release. */
+  private end(error: () => LeaseLostError): void {
     const waiters = this.waiters;
     this.waiters = undefined;
     this.host.ended(this);
-    for (const waiter of waiters ?? []) waiter.reject(error);
+    for (const waiter of waiters ?? []) waiter.reject(error());
   }
 }

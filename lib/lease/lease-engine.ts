@@ -169,7 +169,7 @@ export class LeaseEngine implements LeaseHost, EngineParts {
       core,
       ask: () => this.ask(core),
       free: () => this.releaser.free(core),
-      freed: () => this.releaser.begunFor(core),
+      freed: () => core.ending,
     });
     this.leases.set(core, lease);
     this.active.add(lease);

@@ -7,21 +7,12 @@ const LONGEST_WAIT_MS = 1000;
 
 /** Gives leases back: each once, by its holderId, and never at the price of the handler's result. */
 export class Releaser {
-  private readonly begun = new WeakMap<LeaseCore, Promise<boolean>>();
-
   constructor(private readonly engine: EngineParts) {}
 
   /** True for the call that freed it. Never rejects. */
   free(core: LeaseCore): Promise<boolean> {
-    const before = this.begun.get(core);
-    if (before) return before.then(() => false);
-    const release = this.release(core);
-    this.begun.set(core, release);
-    return release;
-  }
-
-  begunFor(core: LeaseCore): Promise<boolean> | undefined {
-    return this.begun.get(core);
+    if (core.ending) return core.ending.then(() => false);
+    return (core.ending = this.release(core));
   }
 
   private async release(core: LeaseCore): Promise<boolean> {

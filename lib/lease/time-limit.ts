@@ -32,6 +32,20 @@ export function withTimeLimit<T>(clock: Clock, limitMs: number, call: Promise<T>
   });
 }
 
+/** Settles with the first of `events`, or resolves after `ms`. */
+export async function settleWithin(clock: Clock, ms: number, events: readonly Promise<void>[]): Promise<void> {
+  let cancel = (): void => undefined;
+  const slept = new Promise<void>((resolve) => {
+    const timer = clock.setTimer(resolve, ms);
+    cancel = () => timer.cancel();
+  });
+  try {
+    await Promise.race([...events, slept]);
+  } finally {
+    cancel();
+  }
+}
+
 /** What a store rejects with that is not a `StoreError` counts as transient. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;

@@ -1,7 +1,7 @@
 import type { Attended, LeaseStore, StoreSubscription, Wake } from '../stores/lease-store.js';
 import type { Clock, ClockTimer } from '../time/clock.js';
 import { newHolderId } from './holder-id.js';
-import { withTimeLimit } from './time-limit.js';
+import { settleWithin, withTimeLimit } from './time-limit.js';
 
 /** How often a process says that it still waits; the store passes over who has been silent for 10 s. */
 const ATTEND_EVERY_MS = 3000;
@@ -84,7 +84,7 @@ export class Waiters {
     const { store, clock } = this.parts;
     if (this.subscription === undefined) this.checkedAt = clock.monotonic();
     this.subscription ??= this.parts.outside(() => store.onWake(this.process, (wake) => this.told(wake)));
-    await withTimeLimit(clock, LISTEN_LIMIT_MS, this.subscription.ready).catch(() => undefined);
+    await settleWithin(clock, LISTEN_LIMIT_MS, [this.subscription.ready]);
     this.isListening = true;
   }
 

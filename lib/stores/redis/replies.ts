@@ -1,4 +1,13 @@
-import { StoreError, type AcquireRequest, type Attended, type Busy, type Granted, type LeaseRecord, type Queued, type RenewResult } from '../lease-store.js';
+import {
+  StoreError,
+  type AcquireRequest,
+  type Attended,
+  type Busy,
+  type Granted,
+  type LeaseRecord,
+  type Queued,
+  type RenewResult,
+} from '../lease-store.js';
 import { unescapePart } from './keys.js';
 
 /** Error for a key that holds something which is not ours; `what` says which of the two keys. */
@@ -72,7 +81,7 @@ export function readRecord(reply: unknown, key: string, lease: string): LeaseRec
   if (reply === 0) return undefined;
   if (!Array.isArray(reply)) throw unreadable(reply);
   const [kind, remainingMs, fencingToken, tag, since, state, holder, waiters] = reply as [
-    ...[string, number, number, string, number, string, string, number]
+    ...[string, number, number, string, number, string, string, number],
   ];
   if (kind === 'foreign') throw foreign(lease, remainingMs);
   const known = STATES[state];

@@ -252,7 +252,11 @@ export function lineContract(harness: () => StoreHarness, features: Features): v
         const held = await take(store, key);
         const [first, second] = [await a.queue(key), await b.queue(key)];
         await store.release(held);
-        const said = JSON.stringify([await store.inspect(key), await store.acquire(second), await store.attend([{ key, process: b.name }])]);
+        const said = JSON.stringify([
+          await store.inspect(key),
+          await store.acquire(second),
+          await store.attend([{ key, process: b.name }]),
+        ]);
         expect(said).not.toContain(first.holderId);
       }));
 

@@ -40,7 +40,7 @@ describe('waiting in the line of the store', () => {
     const rival = rig.rival();
     const held = await rig.acquire('k');
     const served: number[] = [];
-    await queue(rival, 1, served);
+    void (await queue(rival, 1, served));
     const before = acquires(rival);
     const waiting = await queue(rival, 100, served, 1);
     expect(acquires(rival) - before).toBe(100);
@@ -153,6 +153,63 @@ describe('waiting in the line of the store', () => {
     const refused = (await outcomeOf(rival.acquire('k', { wait: '1h' }))) as Error & { code: string };
     expect(refused.code).toBe('LEASE_BUSY');
     expect(refused.message).toContain('maxQueue');
+  });
+
+  it('words of presence that nobody answers tell the store that its connection may be dead', async () => {
+    const rig = new LeaseRig();
+    const rival = rig.rival();
+    await rig.acquire('k', { ttl: '1d' });
+    void rival.acquire('k', { wait: '1h' }).catch(() => undefined);
+    await rig.clock.settle();
+    let told = 0;
+    rival.faulty.unanswered = () => (told += 1);
+    rival.faulty.dropRequest('attend', 2);
+    await rig.clock.advanceAsync(20_000);
+    expect(told).toBe(2);
+  });
+
+  it('without notices it looks four times a second, and a place is taken all the same', async () => {
+    const rig = new LeaseRig();
+    const rival = rig.rival();
+    let checks = 0;
+    rival.faulty.onWake = () => ({
+      ready: new Promise(() => undefined),
+      live: false,
+      check: () => (checks += 1),
+      unsubscribe: () => undefined,
+    });
+    const held = await rig.acquire('k', { ttl: '1d' });
+    const waiting = watch(rival.acquire('k', { wait: '1h' }));
+    await rig.clock.advanceAsync(1100);
+    expect((await rig.engine.inspect('k'))?.waiters).toBe(1);
+    await held.release();
+    await rig.clock.advanceAsync(260);
+    const lease = (await waiting.now()) as Lease;
+    expect(lease.key).toBe('k');
+    void rival.acquire('k', { wait: '1h' }).catch(() => undefined);
+    await rig.clock.advanceAsync(60_000);
+    expect(checks).toBeGreaterThan(2);
+    expect(checks).toBeLessThan(8);
+  });
+
+  it('a place that is given up while the store cannot be asked is taken back when it can again, however late', async () => {
+    const rig = new LeaseRig();
+    const rival = rig.rival();
+    const held = await rig.acquire('k', { ttl: '1d' });
+    const stays = watch(rival.acquire('k', { wait: '1d' }));
+    await rig.clock.settle();
+    const leaves = watch(rival.acquire('k', { ttl: '1s', wait: '10s' }));
+    await rig.clock.settle();
+    rival.faulty.fail('leave', new Error('down'), Infinity);
+    await rig.clock.advanceAsync(120_000);
+    expect(await leaves.now()).toMatchObject({ code: 'LEASE_BUSY' });
+    expect((await rig.engine.inspect('k'))?.waiters).toBe(2);
+    rival.faulty.heal('leave');
+    await rig.clock.advanceAsync(3000);
+    expect((await rig.engine.inspect('k'))?.waiters).toBe(1);
+    await held.release();
+    await rig.clock.settle();
+    expect(await stays.now()).toMatchObject({ key: 'k' });
   });
 
   it('leaves no timer when nobody waits any more', async () => {
