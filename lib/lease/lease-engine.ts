@@ -14,7 +14,7 @@ import { KeepAlive } from './keep-alive.js';
 import { LeaseCore, type GrantedLease, type LeaseHost } from './lease-core.js';
 import type { LeaseDefaults, ResolvedAcquireOptions } from './lease-options.js';
 import { InstantAcquisition } from './instant-acquisition.js';
-import { Lease } from './lease.js';
+import { Lease, type LeaseHandle } from './lease.js';
 import { Releaser } from './releaser.js';
 import type { InstantOutcome, InstantRequest } from './scheduled-instant.js';
 import { ServerTime } from './server-time.js';
@@ -165,12 +165,7 @@ export class LeaseEngine implements LeaseHost, EngineParts {
 
   hold(granted: GrantedLease, waitedMs: number): Lease {
     const core = new LeaseCore(granted, this);
-    const lease = new Lease({
-      core,
-      ask: () => this.ask(core),
-      free: () => this.releaser.free(core),
-      freed: () => core.ending,
-    });
+    const lease = new Lease(new Handle(core, this, this.releaser));
     this.leases.set(core, lease);
     this.active.add(lease);
     this.keepAlive.add(core);
@@ -221,6 +216,27 @@ export class LeaseEngine implements LeaseHost, EngineParts {
     if (!this.events.has('busy')) return;
     const { fencingToken, holder, remainingMs } = busy;
     this.events.emit({ type: 'busy', key, fencingToken, holder, waitedMs, retryAfterMs: remainingMs });
+  }
+}
+
+/** A class, not four closures for each lease: a process may hold many. */
+class Handle implements LeaseHandle {
+  constructor(
+    readonly core: LeaseCore,
+    private readonly host: LeaseHost,
+    private readonly releaser: Releaser,
+  ) {}
+
+  ask(): void {
+    this.host.ask(this.core);
+  }
+
+  free(): Promise<boolean> {
+    return this.releaser.free(this.core);
+  }
+
+  freed(): Promise<boolean> | undefined {
+    return this.core.ending;
   }
 }
 
