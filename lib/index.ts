@@ -104,15 +104,7 @@ export type {
   StartEffectReply,
   StartEffectRequest,
 } from './stores/effect-store.js';
-export type {
-  CoolDownReply,
-  CoolDownRequest,
-  FirstCandidate,
-  FirstGranted,
-  FirstRequest,
-  JobStore,
-  NoneFree,
-} from './stores/job-store.js';
+export type { CoolDownReply, CoolDownRequest, FirstCandidate, FirstGranted, FirstRequest, JobStore, NoneFree } from './stores/job-store.js';
 export {
   StoreError,
   type AcquireRequest,

@@ -18,13 +18,14 @@ export function loseLease(lease: Lease, reason: LeaseLostReason, cause?: unknown
  * held if the store still knew us at the release. Never rejects.
  */
 export async function settleLease(lease: Lease): Promise<LeaseLostError | undefined> {
-  const { core, free } = leaseHandle(lease);
+  const handle = leaseHandle(lease);
+  const { core } = handle;
   const state = core.check();
   if (state === 'lost') {
-    void free();
+    void handle.free();
     return core.lost;
   }
-  const freed = await free();
+  const freed = await handle.free();
   if (state !== 'suspect' || freed) return undefined;
   return core.suspectError();
 }

@@ -42,10 +42,11 @@ export interface ResolvedAcquireOptions {
  */
 export function resolveAcquireOptions(options: AcquireOptions | undefined, defaults: LeaseDefaults): ResolvedAcquireOptions {
   if (options === undefined) return defaults;
-  if (typeof options !== 'object' || options === null) {
+  const given: unknown = options;
+  if (typeof given !== 'object' || given === null) {
     throw new LeaseOptionsError(
       'options',
-      `The options of a lease are ${String(options)}: give an object such as { ttl: 60 }, or leave them out.`,
+      `The options of a lease are ${String(given)}: give an object such as { ttl: 60 }, or leave them out.`,
     );
   }
   const { ttl, wait, maxHold, minToken, signal } = options;

@@ -43,14 +43,14 @@ export class LossNotice {
  * (`AbortSignal.any`, event listeners) hears of the loss only when the loop runs again.
  */
 function computeAborted(signal: AbortSignal, core: Losable): void {
-  const aborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted')?.get as () => boolean;
+  const isAborted = (): boolean => Reflect.get(AbortSignal.prototype, 'aborted', signal);
   const throwIfAborted = signal.throwIfAborted.bind(signal);
   Object.defineProperties(signal, {
     aborted: {
       configurable: true,
       get: () => {
         core.check();
-        return aborted.call(signal);
+        return isAborted();
       },
     },
     throwIfAborted: {

@@ -33,7 +33,7 @@ export class Releaser {
       return kind === 'released';
     } catch (error) {
       if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
-      engine.undoer.undo({ ...left, pending: call, takeBack: core.giveBack?.again });
+      engine.undoer.undo({ ...left, pending: call, takeBack: core.giveBack && (() => core.giveBack?.again() ?? Promise.resolve()) });
       return false;
     }
   }

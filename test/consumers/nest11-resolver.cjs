@@ -1,3 +1,4 @@
+/* global __dirname */
 const { join, sep } = require('node:path');
 
 const nest11 = join(__dirname, 'nest11');

@@ -44,7 +44,7 @@ function installed() {
     apt('update');
     apt('install', '-y', '--no-install-recommends', '-o', 'Dpkg::Options::=--force-confdef', NAME);
   } catch (error) {
-    throw new Error(`redis-server is missing and could not be installed: ${String(error?.stderr || error)}`);
+    throw new Error(`redis-server is missing and could not be installed: ${String(error?.stderr || error)}`, { cause: error });
   }
   return onPath();
 }

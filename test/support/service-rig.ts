@@ -52,6 +52,5 @@ export function leasedCall(
   options: LeasedCallOptions & { readonly returns?: ReturnShape; readonly site?: string } = {},
 ): LeasedCall {
   const { returns = 'promise', site = 'Jobs.run', ...rest } = options;
-  // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment -- the executor passes the very lease
   return { site, returns, options: rest, key: () => key, invoke: (lease) => body(lease as Lease) };
 }

@@ -102,8 +102,7 @@ function controllerWith(position: number | undefined): Type {
   const decorators = [...OTHERS];
   if (position !== undefined) decorators.splice(position, 0, WithLease('job:<id>', { ttl: 60 }) as MethodDecorator);
   let descriptor = Object.getOwnPropertyDescriptor(JobsController.prototype, 'run') as PropertyDescriptor;
-  for (const decorate of decorators.reverse())
-    descriptor = (decorate(JobsController.prototype, 'run', descriptor) ?? descriptor) as PropertyDescriptor;
+  for (const decorate of decorators.reverse()) descriptor = decorate(JobsController.prototype, 'run', descriptor) ?? descriptor;
   Object.defineProperty(JobsController.prototype, 'run', descriptor);
   return JobsController;
 }
