@@ -6,7 +6,7 @@ import { backoffMs } from './backoff.js';
 import type { LeaseCore } from './lease-core.js';
 import { RenewalBatch } from './renewal-batch.js';
 import { callLimitMs } from './time-limit.js';
-import type { Stamper } from './validity.js';
+import { momentOf, type Stamper } from './validity.js';
 
 /** Leases in one round trip; a batch of short leases is smaller, so that its answer comes sooner. */
 const MOST_IN_BATCH = 700;
@@ -74,12 +74,11 @@ export class KeepAlive {
     this.asked = undefined;
   }
 
-  private nextRenewal(core: LeaseCore): number {
-    const now = this.options.clock.monotonic();
+  private nextRenewal(core: LeaseCore, now = this.options.clock.monotonic()): number {
     const interval = intervalMs(core.ttlMs);
     const grid = gridMs(core.ttlMs);
     // A slow answer has eaten from the time to the soft deadline; the end of maxHold is met exactly.
-    const soon = Math.min(interval, Math.max(0, core.softInMs() / 2), Math.max(0, core.endInMs()));
+    const soon = Math.min(interval, Math.max(0, core.softInMs(now) / 2), Math.max(0, core.endInMs(now)));
     return soon < interval ? Math.ceil(now + soon) : Math.floor((now + soon) / grid) * grid;
   }
 
@@ -151,19 +150,21 @@ export class KeepAlive {
 
   private renew(cores: LeaseCore[]): void {
     // After a blocked event loop this runs before anything else that could tell: the clock decides first.
-    const alive = cores.filter((core) => !core.ended && core.check() !== 'lost');
-    for (const core of alive) this.asked?.delete(core);
+    const now = momentOf(this.options.clock);
+    const alive = cores.filter((core) => !core.ended && core.check(now) !== 'lost');
+    if (this.asked) for (const core of alive) this.asked.delete(core);
     const size = batchSize(alive);
     for (let i = 0; i < alive.length; i += size) this.send(alive.slice(i, i + size));
   }
 
   private send(cores: LeaseCore[]): void {
     const { store, clock, stamper, commandTimeoutMs } = this.options;
-    const batch = new RenewalBatch(cores, stamper.stamp());
+    const sent = stamper.stamp();
+    const batch = new RenewalBatch(cores, sent);
     const giveUp = (core: LeaseCore): number => {
       // A longer ttl that is only asked for yet gives no time to wait for the answer.
       const limit = callLimitMs(Math.min(core.ttlMs, core.standingTtlMs), commandTimeoutMs);
-      const soft = Math.max(0, core.softInMs());
+      const soft = Math.max(0, core.softInMs(sent.mono));
       return soft < limit ? Math.ceil(soft) : limit;
     };
     batch.limit(clock, giveUp, (late, error) => {
@@ -180,11 +181,12 @@ export class KeepAlive {
     batch.finish();
     const serverTimeMs = results.find((result) => result.kind === 'held' && result.serverTimeMs !== undefined);
     if (serverTimeMs?.kind === 'held') this.options.onAnswer(serverTimeMs.serverTimeMs as number, batch.sent.mono);
+    const now = momentOf(this.options.clock);
     batch.each(results, (core, result, ttlMs) => {
       if (core.ended) return;
-      core.answered(result, batch.sent, ttlMs);
+      core.answered(result, batch.sent, ttlMs, now);
       if (result.kind === 'unknown') this.retry(core);
-      else this.schedule(core, this.nextRenewal(core));
+      else this.schedule(core, this.nextRenewal(core, now.mono));
     });
   }
 
@@ -206,7 +208,7 @@ export class KeepAlive {
   private tellStall(late: number, due: LeaseCore[]): void {
     const { events } = this.options;
     if (due.length === 0 || !events.has('stalled')) return;
-    const ttlMs = Math.min(...due.map((core) => core.ttlMs));
+    const ttlMs = due.reduce((least, core) => Math.min(least, core.ttlMs), Infinity);
     if (late < Math.max(ttlMs / 6, 20)) return;
     const stalledMs = Math.round(late);
     // A stall of a quarter of the ttl still leaves a renewal its time before the soft deadline.

@@ -3,7 +3,7 @@ import type { LeaseEvents } from '../events/lease-events.js';
 import type { ReleaseResult, RenewResult, StoreError, WaitPlace } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { LossNotice } from './loss-notice.js';
-import { Validity, type Stamp } from './validity.js';
+import { momentOf, Validity, type Moment, type Stamp } from './validity.js';
 
 /**
  * held ↔ jeopardy (a renewal went unanswered); held, jeopardy ↔ suspect (the machine may have been suspended); any → lost,
@@ -112,11 +112,11 @@ export class LeaseCore {
     return this.state === 'lost' || this.state === 'released';
   }
 
-  /** The state by the clocks at this moment; every timer and every answer asks here before it acts. */
-  check(): LeaseState {
+  /** The state by the clocks at this moment; every timer and every answer asks here before it acts. `now`: read for many at once. */
+  check(now: Moment = momentOf(this.host.clock)): LeaseState {
     if (this.ended) return this.state;
-    if (this.host.clock.monotonic() >= this.endsAt) return this.lose('max-hold');
-    const verdict = this.validity.judge();
+    if (now.mono >= this.endsAt) return this.lose('max-hold');
+    const verdict = this.validity.judge(now);
     if (verdict === 'expired') return this.lose(this.state === 'held' ? 'expired' : 'store');
     if (verdict === 'suspect' && this.state !== 'suspect') {
       this.state = 'suspect';
@@ -132,13 +132,13 @@ export class LeaseCore {
   }
 
   /** Until the soft deadline. */
-  softInMs(): number {
-    return this.validity.softInMs();
+  softInMs(mono = this.host.clock.monotonic()): number {
+    return this.validity.softInMs(mono);
   }
 
   /** Until `maxHold` ends it. */
-  endInMs(): number {
-    return this.endsAt - this.host.clock.monotonic();
+  endInMs(mono = this.host.clock.monotonic()): number {
+    return this.endsAt - mono;
   }
 
   /** What the next renewal asks for: never less than somebody waits for. */
@@ -159,12 +159,12 @@ export class LeaseCore {
   }
 
   /** An answer to a renewal, however late. */
-  answered(result: RenewResult, sent: Stamp, ttlMs: number): void {
-    if (this.check() === 'lost' || this.state === 'released') return;
+  answered(result: RenewResult, sent: Stamp, ttlMs: number, now: Moment = momentOf(this.host.clock)): void {
+    if (this.check(now) === 'lost' || this.state === 'released') return;
     if (result.kind === 'gone') this.lose('expired');
     else if (result.kind === 'taken') this.lose('taken');
     else if (result.kind === 'unknown') this.unanswered(result.error);
-    else this.renewed(sent, ttlMs);
+    else this.renewed(sent, ttlMs, now);
   }
 
   /** A renewal failed, or was not answered in time: no deadline moves. */
@@ -206,13 +206,13 @@ export class LeaseCore {
     return new LeaseLostError(this.key, 'suspect', { fencingToken: this.fencingToken });
   }
 
-  private renewed(sent: Stamp, ttlMs: number): void {
-    this.validity.confirm(sent, ttlMs);
+  private renewed(sent: Stamp, ttlMs: number, now: Moment): void {
+    this.validity.confirm(sent, ttlMs, now);
     this.longestTtlMs = Math.max(this.longestTtlMs, ttlMs);
     this.standingTtlMs = ttlMs;
     this.failures = 0;
     if (this.state === 'jeopardy') this.state = 'held';
-    this.check();
+    if (this.state !== 'held') this.check(now);
     if (this.waiters === undefined) return;
     const served = this.waiters.filter((waiter) => waiter.since <= sent.mono && waiter.ttlMs <= ttlMs);
     this.waiters = this.waiters.filter((waiter) => !served.includes(waiter));

@@ -1,9 +1,13 @@
 import type { Clock } from '../time/clock.js';
 
-/** A moment on all clocks of the machine. */
-export interface Stamp {
+/** A moment on the clocks that are cheap to read. */
+export interface Moment {
   readonly mono: number;
   readonly wall: number;
+}
+
+/** A moment on all clocks of the machine. */
+export interface Stamp extends Moment {
   readonly suspended: number | undefined;
 }
 
@@ -18,6 +22,11 @@ const SUSPEND_SAMPLE_MS = 1000;
 const softMs = (ttlMs: number): number => (ttlMs * 2) / 3;
 /** The clocks of two machines run at rates that differ by less than 1 %; 2 ms cover the granularity of timers and expiry. */
 const hardMs = (ttlMs: number): number => ttlMs - (ttlMs * 0.01 + 2);
+
+/** Reads the clocks once, for a loop over many leases. */
+export function momentOf(clock: Clock): Moment {
+  return { mono: clock.monotonic(), wall: clock.wall() };
+}
 
 /** Takes stamps, reading the expensive one (the system's uptime) at most once a second. */
 export class Stamper {
@@ -65,25 +74,25 @@ export class Validity {
    * An acknowledged request moves the deadlines, but never back: late and duplicate answers are harmless. After a suspend the
    * store's word is all there is, so what it said counts from when it was asked.
    */
-  confirm(sent: Stamp, ttlMs: number): void {
-    const afresh = sent.wall > this.soft.sent.wall && this.judge() === 'suspect';
+  confirm(sent: Stamp, ttlMs: number, now = momentOf(this.clock)): void {
+    const afresh = sent.wall > this.soft.sent.wall && this.judge(now) === 'suspect';
     const soft = { sent, ms: softMs(ttlMs) };
     const hard = { sent, ms: hardMs(ttlMs) };
     if (afresh || !isLater(this.soft, soft)) this.soft = soft;
     if (afresh || !isLater(this.hard, hard)) this.hard = hard;
   }
 
-  /** Computed from the clocks at the call. */
-  judge(): Verdict {
+  /** Computed from the clocks at the call, unless the moment is given. */
+  judge(now = momentOf(this.clock)): Verdict {
     const { sent, ms } = this.soft;
-    if (this.clock.monotonic() - sent.mono >= ms) return 'expired';
-    if (this.clock.wall() - sent.wall < ms) return 'held';
+    if (now.mono - sent.mono >= ms) return 'expired';
+    if (now.wall - sent.wall < ms) return 'held';
     return this.wasSuspended(this.soft) ? 'suspect' : 'held';
   }
 
   /** Until the soft deadline, by the clock that timers run on. */
-  softInMs(): number {
-    return this.soft.sent.mono + this.soft.ms - this.clock.monotonic();
+  softInMs(mono = this.clock.monotonic()): number {
+    return this.soft.sent.mono + this.soft.ms - mono;
   }
 
   /** Until the hard deadline, at least 0. */
