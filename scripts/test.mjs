@@ -8,7 +8,9 @@ const args = process.argv.slice(2);
 /** One after another: the last two start many processes and measure time, and the first should fail early. */
 const stages = [['architecture', 'unit', 'contract'], ['integration', 'e2e'], ['chaos']];
 const ownChoice = args.some((arg) => /^--(selectProjects|config|projects)\b/.test(arg));
-const runs = ownChoice ? [args] : stages.map((kinds) => [...args, '--passWithNoTests', '--selectProjects', ...kinds]);
+/** Nothing but computation: it may have every core, which Jest leaves one of to itself. */
+const workers = (kinds) => (kinds.includes('unit') ? ['--maxWorkers=100%'] : []);
+const runs = ownChoice ? [args] : stages.map((kinds) => [...args, '--passWithNoTests', ...workers(kinds), '--selectProjects', ...kinds]);
 
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();
 const folder = mkdtempSync(join(tmpdir(), 'lease-test-'));
