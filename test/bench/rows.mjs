@@ -2,7 +2,9 @@ import { bindLease, createLeaseService } from 'nestjs-lease/testing';
 import { WithLease } from 'nestjs-lease';
 import { holdFor, bareRenewals } from './held.mjs';
 import { compare, median, timed } from './measure.mjs';
+import { peerRow } from './peer-rows.mjs';
 import { cycles, leaseService, rawPair } from './subjects.mjs';
+import { waitingRows } from './waiting-rows.mjs';
 
 const TTL_MS = 30_000;
 const round = (value, digits = 2) => Number(value.toFixed(digits));
@@ -94,6 +96,8 @@ export const rows = [
       ];
     },
   },
+  ...waitingRows,
+  peerRow,
 ];
 
 async function againstRaw({ redis, rounds }, { workers, n, target }) {
