@@ -62,6 +62,7 @@ export const peerRow = {
       subject === rawSubject
         ? (key) => raw(key, 30_000)
         : async (key) => void (await (await subject.a.acquire(`${subject.name}:${key}`))());
+    for (const subject of [rawSubject, ...subjects]) await cycles(2000, 64, cycle(subject));
     for (let i = 0; i < rounds; i++) {
       const all = [rawSubject, ...subjects];
       for (const subject of i % 2 ? all.reverse() : all) {

@@ -11,7 +11,7 @@ let open = 0;
 
 async function wait(id, key, keep) {
   try {
-    const lease = await service.acquire(key, { ttl: 30, wait: '1h' });
+    const lease = await service.acquire(key, { ttl: keep ? 1 : 30, wait: '1h' });
     const grantedAt = at();
     if (keep) return;
     const releasedAt = at();

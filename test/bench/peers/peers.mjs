@@ -1,5 +1,4 @@
 import { createRequire } from 'node:module';
-import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 
 const require = createRequire(import.meta.url);
@@ -79,21 +78,21 @@ export const peers = {
   'murlock 4.4': async (url) => {
     const { MurLockService } = require('murlock');
     const { AsyncStorageService } = require('murlock/dist/als/als.service');
-    const { AsyncLocalStorage } = await import('node:async_hooks');
-    const storage = new AsyncLocalStorage();
+    const { AsyncStorageManager } = require('murlock/dist/als/als-manager');
+    require('@nestjs/common').Logger.overrideLogger(false);
+    const storage = new AsyncStorageManager();
     const service = new MurLockService(
       { redisOptions: { url }, wait: 1000, maxAttempts: 3, logLevel: 'none' },
       new AsyncStorageService(storage),
     );
     await service.onModuleInit();
-    const acquire = (key) =>
-      storage.run(new Map([['clientId', randomUUID()]]), () => {
-        let ended;
-        return new Promise((resolve, reject) => {
-          ended = service.runWithLock(key, TTL_MS, () => new Promise((end) => resolve(() => (end(), ended))));
-          ended.catch(reject);
-        });
+    const acquire = (key) => {
+      let ended;
+      return new Promise((resolve, reject) => {
+        ended = service.runWithLock(key, TTL_MS, () => new Promise((end) => resolve(() => (end(), ended))));
+        ended.catch(reject);
       });
+    };
     return { acquire, close: () => service.onApplicationShutdown() };
   },
 };
