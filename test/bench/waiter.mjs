@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { leaseService } from './subjects.mjs';
 
 /** A process whose calls wait for one lease, and give it back as soon as they have it. */
