@@ -9,6 +9,12 @@ import { SystemClock } from '../time/system-clock.js';
 import type { LeaseTestingOptions } from './lease-testing-options.js';
 
 /**
+ * One for all services made here: nobody closes them, and each async storage that was ever used costs every asynchronous step of
+ * the process. They are strangers all the same, since a context tells whose lease it is.
+ */
+const context = new LeaseContext();
+
+/**
  * A `LeaseService` without Nest, for unit tests.
  *
  * ```ts
@@ -18,5 +24,5 @@ import type { LeaseTestingOptions } from './lease-testing-options.js';
 export function createLeaseService(options: LeaseTestingOptions & { readonly events?: LeaseEvents } = {}): LeaseService {
   const { clock = new SystemClock(), store = new MemoryLeaseStore({ clock }), events = new LeaseEvents() } = options;
   const resolved = resolveModuleOptions({ store });
-  return createLeaseRuntime({ options: resolved, store, clock, events, context: new LeaseContext(), client: new ClientContext() }).service;
+  return createLeaseRuntime({ options: resolved, store, clock, events, context, client: new ClientContext() }).service;
 }

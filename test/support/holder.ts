@@ -36,7 +36,8 @@ export function startHolder(options: LeaseModuleOptions, clock: Clock = new Syst
   const events = new LeaseEvents();
   const seen: LeaseEvent[] = [];
   for (const type of WATCHED) events.on(type, (event) => seen.push(event));
-  const runtime = createLeaseRuntime({ options: resolved, store, clock, events, context: new LeaseContext(), client: new ClientContext() });
+  const context = new LeaseContext();
+  const runtime = createLeaseRuntime({ options: resolved, store, clock, events, context, client: new ClientContext() });
   return {
     ...runtime,
     store,
@@ -46,6 +47,7 @@ export function startHolder(options: LeaseModuleOptions, clock: Clock = new Syst
     close: async () => {
       await runtime.engine.close();
       await store.close();
+      context.onApplicationShutdown();
     },
   };
 }

@@ -15,10 +15,14 @@ describe('renew and release race', () => {
     const key = rig.key();
     const lease = await a.service.acquire(key, { ttl: 3 });
     a.store[fault](verb, 120);
-    const renewed = rejection(lease.renew());
+    const renewed = lease.renew().then(
+      () => 'renewed',
+      (error: { code: string }) => error.code,
+    );
     await waitFor(() => a.store.calls('renew').length === 1);
     const released = lease.release();
-    expect((await renewed).code).toBe('LEASE_LOST');
+    // One that is not held up may be answered before the release is asked for.
+    expect(verb === 'renew' ? ['LEASE_LOST'] : ['LEASE_LOST', 'renewed']).toContain(await renewed);
     const next = await b.service.acquire(key, { ttl: 3, wait: 3 });
     await released;
     await new Promise((resolve) => setTimeout(resolve, 150));
