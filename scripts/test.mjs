@@ -8,9 +8,13 @@ const args = process.argv.slice(2);
 /** One after another: the last two start many processes and measure time, and the first should fail early. */
 const stages = [['architecture', 'unit', 'contract'], ['integration', 'e2e'], ['chaos']];
 const ownChoice = args.some((arg) => /^--(selectProjects|config|projects)\b/.test(arg));
+/** How long a test may take on a machine that does much else: a bound for what hangs, not a measure of what is tested. */
+const PATIENCE = '--testTimeout=30000';
 /** Workers, since one process for hundreds of applications keeps too much of them in memory; one that has grown is replaced. */
 const workers = (kinds) => (kinds.includes('chaos') ? [] : ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']);
-const runs = ownChoice ? [args] : stages.map((kinds) => [...args, '--passWithNoTests', ...workers(kinds), '--selectProjects', ...kinds]);
+const runs = ownChoice
+  ? [[PATIENCE, ...args]]
+  : stages.map((kinds) => [PATIENCE, ...args, '--passWithNoTests', ...workers(kinds), '--selectProjects', ...kinds]);
 
 process.env.NODE_OPTIONS =
   `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=8192 --experimental-vm-modules --disable-warning=ExperimentalWarning`.trim();

@@ -25,10 +25,11 @@ describe.each([
     list += 1;
     return Array.from({ length: n }, (_, i) => `${String(list)}-${String(i)}`);
   };
+  // One event loop stands for a hundred replicas here: how long it takes for all of them is not what is tested.
   const start = async (): Promise<Replica> => {
     const connection = isCluster ? { cluster: { nodes: [{ host: server.host, port: server.port }] } } : server.url;
-    const holder = startHolder({ connection, namespace: 'next' });
-    const worker = new LeasedJobWorker(holder.service, { keyOf: (id) => `job:${id}`, ttl: 30 });
+    const holder = startHolder({ connection, namespace: 'next', commandTimeout: '25s' });
+    const worker = new LeasedJobWorker(holder.service, { keyOf: (id) => `job:${id}`, ttl: 180 });
     replicas.push({ holder, worker });
     await holder.store.ping();
     return { holder, worker };
