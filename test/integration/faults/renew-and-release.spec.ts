@@ -17,7 +17,7 @@ describe('renew and release race', () => {
     a.store[fault](verb, 120);
     const renewed = lease.renew().then(
       () => 'renewed',
-      (error: { code: string }) => error.code,
+      (error: unknown) => (error as { code: string }).code,
     );
     await waitFor(() => a.store.calls('renew').length === 1);
     const released = lease.release();
