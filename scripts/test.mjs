@@ -12,8 +12,10 @@ const ownChoice = args.some((arg) => /^--(selectProjects|config|projects)\b/.tes
 const PATIENCE = '--testTimeout=30000';
 /** Workers, since one process for hundreds of applications keeps too much of them in memory; one that has grown is replaced. */
 const workers = (kinds) => (kinds.includes('chaos') ? [] : ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']);
+/** A configuration of its own says for itself how patient it is. */
+const ownConfig = args.some((arg) => /^--config\b/.test(arg));
 const runs = ownChoice
-  ? [[PATIENCE, ...args]]
+  ? [ownConfig ? args : [PATIENCE, ...args]]
   : stages.map((kinds) => [PATIENCE, ...args, '--passWithNoTests', ...workers(kinds), '--selectProjects', ...kinds]);
 
 process.env.NODE_OPTIONS =
