@@ -11,10 +11,11 @@ export function runOrExit(command, args, options = {}) {
   if (code !== 0) process.exit(code);
 }
 
-/** Runs a command with our own input and output; its exit code. */
+/** Runs a command with our own input and output; its exit code, 1 where it was stopped for taking longer than `options.timeout`. */
 export function run(command, args, options = {}) {
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', ...options });
-  if (error) throw error;
+  if (error?.code === 'ETIMEDOUT') console.error(`Stopped after ${Math.round(options.timeout / 1000)} s: ${[command, ...args].join(' ')}`);
+  else if (error) throw error;
   return status ?? (signal ? 1 : 0);
 }
 

@@ -10,6 +10,8 @@ const stages = [['architecture', 'unit', 'contract'], ['integration', 'e2e'], ['
 const ownChoice = args.some((arg) => /^--(selectProjects|config|projects)\b/.test(arg));
 /** How long a test may take on a machine that does much else: a bound for what hangs, not a measure of what is tested. */
 const PATIENCE = '--testTimeout=30000';
+/** No stage takes half of it: a run that hangs ends, and fails. */
+const LONGEST_STAGE_MS = 15 * 60_000;
 /** Workers, since one process for hundreds of applications keeps too much of them in memory; one that has grown is replaced. */
 const workers = (kinds) => (kinds.includes('chaos') ? [] : ['--maxWorkers=2', '--workerIdleMemoryLimit=1GB']);
 /** A configuration of its own says for itself how patient it is. */
@@ -31,6 +33,8 @@ for (const [index, jestArgs] of runs.entries()) {
   const report = join(folder, `${index}.json`);
   const code = runNode('node_modules/jest/bin/jest.js', ['--json', `--outputFile=${report}`, ...jestArgs], {
     stdio: ['inherit', 'ignore', 'inherit'],
+    timeout: LONGEST_STAGE_MS,
+    killSignal: 'SIGKILL',
   });
   exitCode ||= code;
   count(report, code);
