@@ -30,10 +30,9 @@ function heldSpans({ asked }: History, key: string): Span[] {
 export function twoHolders(history: History): string[] {
   return history.models.flatMap(({ lease }) => {
     const spans = heldSpans(history, /\{(.*)\}/.exec(lease)?.[1] ?? '');
-    return spans.slice(1).flatMap((next, i) => {
-      const last = spans[i] as Span;
-      const wrong = next.from < last.to || next.token <= last.token;
-      return wrong ? [`${lease}: ${JSON.stringify(last)} and ${JSON.stringify(next)}`] : [];
+    return spans.flatMap((next, i) => {
+      const last = spans.slice(0, i).find(({ to, token }) => next.from < to || next.token <= token);
+      return last ? [`${lease}: ${JSON.stringify(last)} and ${JSON.stringify(next)}`] : [];
     });
   });
 }

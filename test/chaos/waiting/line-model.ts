@@ -32,15 +32,18 @@ export class LineModel {
   readonly steps: Step[] = [];
   readonly places = new Map<string, Place>();
   private readonly alive = new Map<string, number>();
+  /** Who left the line in this script, and has not been judged. */
   private readonly left = new Map<string, Place>();
+  private script: readonly string[] = [];
   private offer: string | undefined;
   private lapsed = false;
   private token = 0;
 
   constructor(readonly lease: string) {}
 
-  /** A new script begins. */
-  begin(): void {
+  /** A new script begins; `args` is the command that started it. */
+  begin(args: readonly string[] = []): void {
+    this.script = args;
     this.left.clear();
     this.lapsed = false;
   }
@@ -49,7 +52,7 @@ export class LineModel {
     const [name = '', key = '', ...rest] = args;
     const command = name.toUpperCase();
     if (key === `${this.lease}:queue`) this.queue(command, rest);
-    else if (key === `${this.lease}:waiters`) this.waiters(command, rest);
+    else if (key === `${this.lease}:waiters`) this.waiters(at, command, rest);
     else if (key === this.lease && command === 'SET') this.set(at, rest[0] ?? '');
     else if (key === this.lease && command === 'DEL') this.step(at, 'freed', '', this.token);
   }
@@ -67,12 +70,14 @@ export class LineModel {
     if (place) this.left.set(first, place);
   }
 
-  private waiters(command: string, [field = '', second = '']: readonly string[]): void {
+  private waiters(at: number, command: string, [field = '', second = '']: readonly string[]): void {
     if (command === 'HSET' && field !== '!' && field !== '?') this.alive.set(field, Number.parseInt(second));
     if (command === 'DEL') this.alive.clear();
     if (command !== 'HDEL') return;
-    if (field !== '!') this.alive.delete(field);
-    else if (second !== '') {
+    if (field !== '!') {
+      if (this.lives(field, at)) this.violations.push(`the process ${field} was taken for dead, though it is alive`);
+      this.alive.delete(field);
+    } else if (second !== '') {
       // Only an offer that nobody claimed is ended together with its process.
       this.lapsed = true;
       this.alive.delete(second);
@@ -84,6 +89,7 @@ export class LineModel {
     if (state === 'r') {
       this.offer = holderId;
       this.judgeTurn(at, holderId, 'offered');
+      this.left.clear();
       this.step(at, 'offered', holderId, Number(token));
       return;
     }
@@ -93,6 +99,9 @@ export class LineModel {
     this.token = Number(token);
     if (this.offer !== holderId && !this.lapsed) this.judgeTurn(at, holderId, 'granted');
     this.offer = undefined;
+    // A script may treat several requests for one key: what the next one does is judged by itself.
+    this.left.clear();
+    this.lapsed = false;
     this.step(at, 'granted', holderId, Number(token));
   }
 
@@ -106,9 +115,14 @@ export class LineModel {
         this.violations.push(`${what} to ${holderId} (${String(ticket)}) past ${member} (${String(place.ticket)})`);
     }
     for (const [member, place] of this.left) {
-      if (place === own || place.ticket > ticket) continue;
-      if ((this.alive.get(place.process) ?? 0) > at + SLACK_MS) this.violations.push(`${member} was dropped, though its process is alive`);
+      // One that gives up its place is named in the request: a wait that was cancelled, whatever else the script does.
+      if (place === own || place.ticket > ticket || this.script.includes(member)) continue;
+      if (this.lives(place.process, at)) this.violations.push(`${member} was dropped, though its process is alive`);
     }
+  }
+
+  private lives(process: string, at: number): boolean {
+    return (this.alive.get(process) ?? 0) > at + SLACK_MS;
   }
 
   private step(at: number, kind: Step['kind'], holderId: string, token: number): void {

@@ -23,6 +23,8 @@ export interface Replica {
   readonly process: TestProcess;
   readonly proxy: TcpProxy;
   readonly troubles: Trouble[];
+  /** It has told that it runs; before that no fault may hit it. */
+  ready: boolean;
   killed: boolean;
 }
 
@@ -64,6 +66,9 @@ export class Storm {
   private readonly replicas: Replica[] = [];
   private readonly faults: Record<string, number> = {};
   private readonly models: LineModel[];
+  /** Faults that are not over yet. */
+  private readonly under: Promise<void>[] = [];
+  private over = false;
   private client!: Redis;
   private monitor!: Redis;
   private server!: RedisServer;
@@ -89,15 +94,17 @@ export class Storm {
     await Promise.all(Array.from({ length: this.options.replicas }, () => this.start()));
     const until = now() + this.options.forMs;
     let nextFault = now() + 500;
-    const under: Promise<void>[] = [];
     while (now() < until) {
       this.order();
       await sleep(this.random() * 20);
       if (now() < nextFault) continue;
       nextFault = now() + 200 + this.random() * 500;
-      under.push(this.fault());
+      const fault = this.fault();
+      this.under.push(fault);
+      // It is looked at in the end, and must not count as unhandled until then.
+      fault.catch(() => undefined);
     }
-    await Promise.all(under);
+    await Promise.all(this.under);
     const healedAt = now();
     const unsettled = await this.settle();
     const settledAt = now();
@@ -112,18 +119,19 @@ export class Storm {
   private async watch(): Promise<void> {
     this.monitor = await this.client.monitor();
     this.monitor.on('monitor', (time: string, args: string[], source: string) => {
-      if (source !== 'lua') for (const model of this.models) model.begin();
+      if (source !== 'lua') for (const model of this.models) model.begin(args);
       else for (const model of this.models) model.see({ at: Number(time) * 1000, args, source });
     });
   }
 
-  private async start(): Promise<Replica> {
+  private async start(): Promise<void> {
     const proxy = await TcpProxy.start(this.server);
+    if (this.over) return proxy.stop();
     const process = new TestProcess(program, { url: proxy.url, namespace: NAMESPACE });
-    const replica: Replica = { process, proxy, troubles: [], killed: false };
+    const replica: Replica = { process, proxy, troubles: [], ready: false, killed: false };
     this.replicas.push(replica);
-    await process.message('ready', { timeoutMs: 30_000 });
-    return replica;
+    await process.message('ready', { timeoutMs: 60_000 });
+    replica.ready = true;
   }
 
   private order(): void {
@@ -143,7 +151,7 @@ export class Storm {
   }
 
   private async fault(): Promise<void> {
-    const sound = this.replicas.filter(({ killed, troubles }) => !killed && !troubles.some(({ until }) => until > now()));
+    const sound = this.replicas.filter(({ ready, killed, troubles }) => ready && !killed && !troubles.some(({ until }) => until > now()));
     // One is left alone, so that somebody could always be served.
     if (sound.length < 2) return;
     const replica = this.pick(sound);
@@ -205,6 +213,10 @@ export class Storm {
   }
 
   private async end(): Promise<void> {
+    this.over = true;
+    await Promise.all(this.replicas.map(({ process }) => process.kill()));
+    // A fault may be starting another process: nothing may outlive this.
+    await Promise.allSettled(this.under);
     await Promise.all(this.replicas.map(({ process }) => process.kill()));
     this.monitor?.disconnect();
     this.client?.disconnect();
