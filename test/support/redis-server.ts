@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,8 @@ export { findRedisServer };
 export interface RedisServerOptions {
   /** Further arguments, for example `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
+  /** Text of a configuration file, for what arguments cannot say. The server may rewrite the file. */
+  readonly config?: string;
   /** Further variables of its environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** Default: any free port. */
@@ -24,19 +26,27 @@ export class RedisServer {
   readonly host = '127.0.0.1';
   private child: ChildProcess | undefined;
   private output = '';
+  private isFrozen = false;
 
   private constructor(
     readonly port: number,
     private readonly dir: string,
-    private readonly args: readonly string[],
+    /** Its arguments, besides those that all have. */
+    readonly args: readonly string[],
     private readonly env: Readonly<Record<string, string>>,
+    private readonly configFile: string | undefined,
   ) {}
 
   /** Starts one and waits until it answers. */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const dir = await mkdtemp(join(tmpdir(), 'lease-redis-'));
+    const file = options.config === undefined ? undefined : join(dir, 'server.conf');
+    if (file !== undefined) await writeFile(file, options.config as string);
     for (let attempt = 1; ; attempt++) {
-      const server = new RedisServer(options.port ?? (await freePort()), dir, options.args ?? [], options.env ?? {});
+      const args = [...(options.args ?? [])];
+      // By itself it adds 10,000 to its port for those of its Cluster, which may be too much.
+      if (args.includes('--cluster-enabled')) args.push('--cluster-port', String(await freePort()));
+      const server = new RedisServer(options.port ?? (await freePort()), dir, args, options.env ?? {}, file);
       try {
         await server.launch();
         return server;
@@ -58,6 +68,11 @@ export class RedisServer {
     return this.child?.pid;
   }
 
+  /** Runs, and is not frozen. */
+  get responsive(): boolean {
+    return this.child?.exitCode === null && this.child.signalCode === null && !this.isFrozen;
+  }
+
   /** Ends it for good and removes its folder. Safe to repeat. */
   async stop(): Promise<void> {
     await this.kill();
@@ -68,6 +83,7 @@ export class RedisServer {
   async kill(): Promise<void> {
     const child = this.child;
     this.child = undefined;
+    this.isFrozen = false;
     if (child?.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
     child.kill('SIGKILL');
@@ -76,11 +92,13 @@ export class RedisServer {
 
   /** SIGSTOP: connections stay open and nothing answers. */
   freeze(): void {
+    this.isFrozen = true;
     this.child?.kill('SIGSTOP');
   }
 
   /** SIGCONT. */
   thaw(): void {
+    this.isFrozen = false;
     this.child?.kill('SIGCONT');
   }
 
@@ -101,7 +119,8 @@ export class RedisServer {
   private async launch(): Promise<void> {
     this.output = '';
     const fixed = ['--port', String(this.port), '--bind', this.host, '--dir', this.dir, '--save', '', '--appendonly', 'no'];
-    const child = spawn(findRedisServer(), [...fixed, '--enable-debug-command', 'yes', ...this.args], {
+    const first = this.configFile === undefined ? [] : [this.configFile];
+    const child = spawn(findRedisServer(), [...first, ...fixed, '--enable-debug-command', 'yes', ...this.args], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, ...this.env },
     });

@@ -8,6 +8,14 @@ export type ProxyDirection = 'request' | 'reply';
 /** What happens to one command on its way to Redis: passed on, the connection is reset, or Redis answers this error in its place. */
 export type CommandFate = 'pass' | 'reset' | { readonly error: string };
 
+/** What a proxy stands in front of. */
+export interface ProxyTarget {
+  readonly port: number;
+  readonly host?: string;
+  /** Not only clients of Redis come: nothing is read, and {@link TcpProxy.commands} does nothing. */
+  readonly raw?: boolean;
+}
+
 interface Pair {
   readonly client: Socket;
   readonly server: Socket | undefined;
@@ -36,15 +44,15 @@ export class TcpProxy {
 
   private constructor(
     private readonly server: Server,
-    private readonly target: { readonly host: string; readonly port: number },
+    private readonly target: ProxyTarget,
   ) {
     server.on('connection', (client) => this.accept(client));
   }
 
-  /** Listens on a free loopback port, in front of `target`. */
-  static async start(target: { readonly port: number; readonly host?: string }): Promise<TcpProxy> {
+  /** Listens on a free loopback port, in front of `target`, which is looked at for each connection. */
+  static async start(target: ProxyTarget): Promise<TcpProxy> {
     const server = createServer();
-    const proxy = new TcpProxy(server, { host: target.host ?? '127.0.0.1', port: target.port });
+    const proxy = new TcpProxy(server, target);
     await new Promise<void>((resolve) => server.listen(0, proxy.host, resolve));
     return proxy;
   }
@@ -129,7 +137,7 @@ export class TcpProxy {
     }
     this.connections += 1;
     client.setNoDelay(true);
-    const server = this.deaf ? undefined : connect({ ...this.target, noDelay: true });
+    const server = this.deaf ? undefined : connect({ host: this.target.host ?? '127.0.0.1', port: this.target.port, noDelay: true });
     const pair: Pair = { client, server, dead: this.deaf, torn: false };
     this.pairs.add(pair);
     client.on('close', () => {
@@ -144,7 +152,7 @@ export class TcpProxy {
     server.on('close', () => {
       if (!pair.dead) this.reset(pair);
     });
-    this.forward('request', pair, client, server, this.inspector(pair));
+    this.forward('request', pair, client, server, this.target.raw === true ? undefined : this.inspector(pair));
     this.forward('reply', pair, server, client);
   }
 
