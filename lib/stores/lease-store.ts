@@ -1,6 +1,7 @@
 import type { EffectStore } from './effect-store.js';
 import type { InstantStore } from './instant-store.js';
 import type { JobStore } from './job-store.js';
+import type { QuorumNode } from './quorum-node.js';
 
 /**
  * The store port: what a lease needs of the system that remembers it, in the words of leases. A store never reads the clock
@@ -14,6 +15,8 @@ export interface LeaseStore {
   readonly effects?: EffectStore;
   /** Chooses among many leases for job workers, which otherwise ask for one after another. */
   readonly jobs?: JobStore;
+  /** Lets the store be one node of a quorum. */
+  readonly quorumNode?: QuorumNode;
   /**
    * One try to get the lease. Idempotent by `holderId`: asked again by the same holder it gives the same token and the full ttl
    * again. A try that fails changes nothing, the fence included. With `wait` it takes a place in the line where the lease is

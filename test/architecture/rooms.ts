@@ -11,8 +11,8 @@ export interface Room {
   readonly foreign?: readonly string[];
 }
 
-/** What a store promises, and the parts of it for scheduled jobs, for `once`, and for job workers. */
-const PORT = ['stores/lease-store', 'stores/instant-store', 'stores/effect-store', 'stores/job-store'];
+/** What a store promises, and the parts of it for scheduled jobs, for `once`, for job workers, and for a quorum. */
+const PORT = ['stores/lease-store', 'stores/instant-store', 'stores/effect-store', 'stores/job-store', 'stores/quorum-node'];
 const nest = ['@nestjs/common', '@nestjs/core'];
 
 /** Leaves that every room may use (a leaf: `time` uses `errors`, `errors` uses nothing). */

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
 import type { EffectStore } from '../effect-store.js';
 import type { InstantStore } from '../instant-store.js';
 import type { JobStore } from '../job-store.js';
+import type { QuorumNode } from '../quorum-node.js';
 import type {
   AcquireRequest,
   Attended,
@@ -28,6 +30,7 @@ import { fenceRules, type Fence } from './memory-fence.js';
 import { MemoryLines } from './memory-lines.js';
 import { MemoryInstants } from './memory-instants.js';
 import { MemoryJobs } from './memory-jobs.js';
+import { MemoryQuorumNode } from './memory-quorum-node.js';
 
 /** How a `MemoryLeaseStore` is set up. */
 export interface MemoryLeaseStoreOptions {
@@ -47,6 +50,7 @@ export class MemoryLeaseStore implements LeaseStore {
   readonly instants: InstantStore;
   readonly effects: EffectStore;
   readonly jobs: JobStore;
+  readonly quorumNode: QuorumNode;
   protected readonly leases = new ExpiringMap<HeldLease>();
   protected readonly fences = new ExpiringMap<Fence>();
   private readonly lines: MemoryLines;
@@ -57,11 +61,12 @@ export class MemoryLeaseStore implements LeaseStore {
     this.clock = options.clock ?? new SystemClock();
     this.fenceRetentionMs = options.fenceRetention ?? fenceRules.defaultRetentionMs;
     const table = { now: () => this.clock.wall(), held: (key: string, now: number) => this.leases.get(key, now) };
-    this.lines = new MemoryLines({
+    const known = {
       ...table,
-      put: (key, lease, now) => this.leases.set(key, lease, now),
-      lastToken: (key, now) => this.fences.get(key, now)?.token ?? 0,
-    });
+      put: (key: string, lease: HeldLease, now: number) => this.leases.set(key, lease, now),
+      lastToken: (key: string, now: number) => this.fences.get(key, now)?.token ?? 0,
+    };
+    this.lines = new MemoryLines(known);
     this.effects = new MemoryEffects(table);
     this.jobs = new MemoryJobs({
       ...table,
@@ -77,6 +82,8 @@ export class MemoryLeaseStore implements LeaseStore {
       end: ({ key, holderId, fencingToken }, cooldownMs, now) => this.end(key, holderId, fencingToken, cooldownMs, now),
       remainingMs,
     });
+    const raise = this.raiseFence.bind(this);
+    this.quorumNode = new MemoryQuorumNode({ ...known, raise, renew: (request) => this.renewOne(request), run: randomUUID() });
   }
 
   acquire(request: AcquireRequest): Promise<Granted | Busy | Queued> {
