@@ -5,6 +5,7 @@ import { acquireFirstScript } from '../../../../lib/stores/redis/scripts/acquire
 import { acquireScript } from '../../../../lib/stores/redis/scripts/acquire.script.js';
 import { attendScript } from '../../../../lib/stores/redis/scripts/attend.script.js';
 import { beginScript } from '../../../../lib/stores/redis/scripts/begin.script.js';
+import { confirmScript } from '../../../../lib/stores/redis/scripts/confirm.script.js';
 import { coolDownScript } from '../../../../lib/stores/redis/scripts/cool-down.script.js';
 import { findEffectScript } from '../../../../lib/stores/redis/scripts/find-effect.script.js';
 import { finishScript } from '../../../../lib/stores/redis/scripts/finish.script.js';
@@ -12,6 +13,7 @@ import { forceReleaseScript } from '../../../../lib/stores/redis/scripts/force-r
 import { historyScript } from '../../../../lib/stores/redis/scripts/history.script.js';
 import { inspectScript } from '../../../../lib/stores/redis/scripts/inspect.script.js';
 import type { LeaseScript } from '../../../../lib/stores/redis/scripts/lease-script.js';
+import { recallScript } from '../../../../lib/stores/redis/scripts/recall.script.js';
 import { releaseScript } from '../../../../lib/stores/redis/scripts/release.script.js';
 import { renewScript } from '../../../../lib/stores/redis/scripts/renew.script.js';
 import { settleEffectScript } from '../../../../lib/stores/redis/scripts/settle-effect.script.js';
@@ -33,6 +35,8 @@ const scripts: readonly LeaseScript[] = [
   findEffectScript,
   acquireFirstScript,
   coolDownScript,
+  confirmScript,
+  recallScript,
 ];
 
 /** What the header above a script says of its parameters and of its replies. */
