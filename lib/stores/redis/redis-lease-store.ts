@@ -37,6 +37,7 @@ import { attendScript } from './scripts/attend.script.js';
 import { forceReleaseScript } from './scripts/force-release.script.js';
 import { inspectScript } from './scripts/inspect.script.js';
 import type { LeaseScript } from './scripts/lease-script.js';
+import { withSpare } from './scripts/lua-parts.js';
 import { releaseScript } from './scripts/release.script.js';
 import { renewScript } from './scripts/renew.script.js';
 import { toStoreError } from './redis-errors.js';
@@ -94,8 +95,8 @@ export class RedisLeaseStore implements LeaseStore {
     }
     const plan = (this.plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION));
     this.keys = new LeaseKeys(namespace);
-    this.retention = [fenceRetentionMs];
-    this.passing = [fenceRetentionMs, this.keys.wakeChannel];
+    this.retention = [withSpare(fenceRetentionMs)];
+    this.passing = [...this.retention, this.keys.wakeChannel];
     this.connection = new RedisConnection(plan, clock, patienceMs);
     this.calls = new ScriptCalls(this.connection);
     this.instants = new RedisInstants(this.keys, this.calls, this.retention);

@@ -87,12 +87,12 @@ export function tokenContract(harness: () => StoreHarness, features: Features): 
   });
 
   describe('memory of the last token', () => {
-    it('is made by the grant and lasts a day', async () => {
+    it('is made by the grant and lasts a day, with an hour to spare at most', async () => {
       const { store, readFence, slackMs } = harness();
       const held = await take(store, freshKey());
       const fence = await readFence(held.key);
       expect(fence?.token).toBe(held.fencingToken);
-      expect(fence?.ttlMs).toBeLessThanOrEqual(DAY_MS + 1000);
+      expect(fence?.ttlMs).toBeLessThanOrEqual(DAY_MS + 3_600_000);
       expect(fence?.ttlMs).toBeGreaterThanOrEqual(DAY_MS - slackMs);
     });
 

@@ -9,11 +9,27 @@ export interface LeaseScriptParts {
   readonly shared: readonly string[];
   /** ARGV of each lease; local variables of `each`, as texts. */
   readonly args: readonly string[];
-  /** Lua body that treats one lease and returns its reply, never nil. It also sees `call`, `try` (pcall), and `micros`, the server's time. */
+  /**
+   * Lua body that treats one lease and returns its reply, never nil. It also sees `call`, `try` (pcall), `micros`, the server's
+   * time, and `time`, the same as Redis gives it.
+   */
   readonly each: string;
+  /** The clock is read when `each` calls `clock()`, and not before, so that a call that needs none does not pay for it. */
+  readonly lazyClock?: true;
 }
 
-/** A script for any number of leases. Its reply: the server's time in ms, then one reply for each lease, in order. */
+const CLOCK = `
+local time = call('TIME')
+local micros = time[1] * 1000000 + time[2]`.trim();
+
+const LAZY_CLOCK = `
+local micros
+local function clock()
+  local time = micros or call('TIME')
+  micros = micros or time[1] * 1000000 + time[2]
+end`.trim();
+
+/** A script for any number of leases. Its reply: the server's time in ms (0 with a lazy clock), then one reply for each lease, in order. */
 export interface LeaseScript extends LeaseScriptParts {
   readonly lua: string;
   readonly sha: string;
@@ -54,7 +70,7 @@ end`,
 }
 
 function withLoop(parts: LeaseScriptParts, loop: (given: string, stride: number) => string): LeaseScript {
-  const { keys, args, shared } = parts;
+  const { keys, args, shared, lazyClock } = parts;
   const at = (list: string, stride: number, offset: number): string => `${list}[(i - 1) * ${String(stride)} + ${String(offset)}]`;
   const given = [
     ...keys.map((_, k) => at('KEYS', keys.length, k + 1)),
@@ -62,13 +78,12 @@ function withLoop(parts: LeaseScriptParts, loop: (given: string, stride: number)
   ];
   const lua = `
 local call, try = redis.call, redis.pcall
-local time = call('TIME')
-local micros = time[1] * 1000000 + time[2]
+${lazyClock ? LAZY_CLOCK : CLOCK}
 ${shared.map((name, k) => `local ${name} = ARGV[${String(k + 1)}]`).join('\n')}
 local function each(${[...keys, ...args].join(', ')})
 ${parts.each.trim()}
 end
-local reply = { math.floor(micros / 1000) }
+local reply = { ${lazyClock ? '0' : 'math.floor(micros / 1000)'} }
 ${loop(given.join(', '), keys.length).trim()}
 return reply
 `.trim();

@@ -38,12 +38,16 @@ export const promote = (mine: string): string => `
   end
   if not offered then call('DEL', waiters) end`;
 
+/** What is done when a line may wait for the lease that has ended; see {@link PASS_ON}. */
+export const OFFER_NEXT = `
+    call('HDEL', waiters, '!')
+    local previous = own
+    ${promote("''").trim()}`;
+
 /** After the end of a lease that had \`own\` as token: offers it to the first of the line, if there is one. */
 export const PASS_ON = `
   if call('EXISTS', waiters) == 1 then
-    call('HDEL', waiters, '!')
-    local previous = own
-    ${promote("''").trim()}
+    ${OFFER_NEXT.trim()}
   end`;
 
 /** Reads the place in the line that is asked for: `process` (nil for none), `place` (a ticket, or `-`), `claim`, `most`. */

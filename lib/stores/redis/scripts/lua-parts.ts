@@ -25,14 +25,20 @@ export const text = (number: string): string => `string.format('%.0f', ${number}
 export const fenceNumber = (fence: string): string =>
   `(#${fence} <= 16 and string.find(${fence}, '^%d+$') and tonumber(${fence}) < ${HIGHEST_TOKEN} and tonumber(${fence}))`;
 
+/** A grant or a renewal gives the fence so much more than its retention: then the end of a lease need not touch it. */
+export const SPARE_MS = 3_600_000;
+
+/** The argument `retention` of scripts: how long (ms) a fence lives after a grant or renewal, for ttls up to the spare time. */
+export const withSpare = (fenceRetentionMs: number): number => fenceRetentionMs + Math.min(fenceRetentionMs, SPARE_MS);
+
 /**
- * Sets the local `life`: how long (ms, text) the last token is remembered: `retention`, and until the clock has passed it for
- * certain, and long enough for any late renewal.
+ * Sets the local `life`: how long (ms, text) the last token is remembered: for its retention after the lease has ended, and until
+ * the clock has passed it for certain, and long enough for any late renewal.
  */
 export const fenceLife = (token: string, ttl: string): string => `
   local life = retention
-  if ${token} > micros or 2 * ${ttl} > tonumber(retention) then
-    life = ${text(`math.max(tonumber(retention) + math.max(0, math.ceil((${token} - micros) / 1000)), 2 * ${ttl})`)}
+  if ${token} > micros or ${ttl} > ${String(SPARE_MS)} or 2 * ${ttl} > tonumber(retention) then
+    life = ${text(`tonumber(retention) + ${ttl} + math.max(0, math.ceil((${token} - micros) / 1000))`)}
   end`;
 
 /** Sets the local `left`: milliseconds to go, never above what was granted, though the server's clock may have gone back. */
@@ -89,7 +95,10 @@ export const grant = (when: string): string => `
   if lowest > last and lowest > micros + ${MOST_AHEAD} then return { 'floor' } end
   local token = math.max(last + 1, micros, lowest + 1)
   if token > ${HIGHEST_TOKEN} then return { 'full' } end
-  local own, now = ${text('token')}, ${text('math.floor(micros / 1000)')}
+  -- As Redis gives the time: to make texts of numbers would cost more than to write the lease.
+  local now = time[1] .. string.sub('00000' .. time[2], -6)
+  local own = token == micros and now or ${text('token')}
+  now = string.sub(now, 1, -4)
   if not call('SET', lease, holderId .. ' ' .. own .. ' ' .. ttl .. ' ' .. now .. ' h ' .. about, 'PX', ttl, ${when}) then
     return { 'foreign', 'lease' }
   end
