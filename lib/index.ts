@@ -122,6 +122,17 @@ export {
   type StoreSubscription,
   type Wake,
 } from './stores/lease-store.js';
+export { QuorumLeaseStore, type QuorumLeaseStoreOptions, type QuorumNodeOption } from './quorum-lease-store.js';
+export type {
+  ConfirmRequest,
+  ConfirmResult,
+  NodeMemory,
+  NodeRenewRequest,
+  NodeRenewResult,
+  QuorumNode,
+  Recalled,
+  RecallRequest,
+} from './stores/quorum-node.js';
 export { MemoryLeaseStore, type MemoryLeaseStoreOptions } from './stores/memory/memory-lease-store.js';
 export type { RedisClientLike, RedisClusterConnection, RedisConnectionOption } from './stores/redis/connection-option.js';
 export { RedisLeaseStore, type RedisLeaseStoreOptions } from './stores/redis/redis-lease-store.js';

@@ -1,6 +1,7 @@
 import type { EffectStore, SettleEffectRequest, StartEffectRequest } from '../stores/effect-store.js';
 import type { BeginRequest, FinishRequest, InstantStore } from '../stores/instant-store.js';
 import type { CoolDownRequest, FirstRequest, JobStore } from '../stores/job-store.js';
+import type { ConfirmRequest, NodeRenewRequest, QuorumNode, RecallRequest } from '../stores/quorum-node.js';
 import type {
   AcquireRequest,
   Attended,
@@ -40,6 +41,9 @@ export interface StoreCalls {
   settleEffect: SettleEffectRequest;
   acquireFirst: FirstRequest;
   coolDown: CoolDownRequest;
+  confirm: ConfirmRequest;
+  renewNode: readonly NodeRenewRequest[];
+  recall: RecallRequest;
 }
 
 /** A call to the store that can go wrong. */
@@ -66,6 +70,8 @@ export class FaultyLeaseStore implements LeaseStore {
   readonly effects?: EffectStore;
   /** Of the store inside, where it chooses for job workers. */
   readonly jobs?: JobStore;
+  /** Of the store inside, where it can be a node of a quorum; verbs `confirm`, `renewNode` and `recall`. */
+  readonly quorumNode?: QuorumNode;
   private readonly clock: Clock;
   private readonly planned = new Map<StoreVerb, { readonly fault: Fault; left: number }[]>();
   private readonly recorded = new Map<StoreVerb, unknown[]>();
@@ -76,10 +82,11 @@ export class FaultyLeaseStore implements LeaseStore {
     options: { readonly clock?: Clock } = {},
   ) {
     this.capabilities = inner.capabilities;
-    const { instants, effects, jobs } = inner;
+    const { instants, effects, jobs, quorumNode } = inner;
     if (instants) this.instants = this.wrapInstants(instants);
     if (effects) this.effects = this.wrapEffects(effects);
     if (jobs) this.jobs = this.wrapJobs(jobs);
+    if (quorumNode) this.quorumNode = this.wrapNode(quorumNode);
     this.clock = options.clock ?? new SystemClock();
   }
 
@@ -194,6 +201,14 @@ export class FaultyLeaseStore implements LeaseStore {
     return {
       acquireFirst: (request) => this.run('acquireFirst', request, () => inner.acquireFirst(request)),
       coolDown: (request) => this.run('coolDown', request, () => inner.coolDown(request)),
+    };
+  }
+
+  private wrapNode(inner: QuorumNode): QuorumNode {
+    return {
+      confirm: (request) => this.run('confirm', request, () => inner.confirm(request)),
+      renew: (requests) => this.run('renewNode', requests, () => inner.renew(requests)),
+      recall: (request) => this.run('recall', request, () => inner.recall(request)),
     };
   }
 

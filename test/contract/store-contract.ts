@@ -38,10 +38,10 @@ export function describeLeaseStore(name: string, makeHarness: MakeHarness, featu
       if (current === undefined) throw new Error('The harness is made in beforeAll: ask for it inside a test.');
       return current;
     };
-    acquireContract(harness);
+    acquireContract(harness, features);
     renewContract(harness, features);
     releaseContract(harness);
-    operatorContract(harness, makeHarness);
+    operatorContract(harness, makeHarness, features);
     tokenContract(harness, features);
     clockContract(harness, features);
     keysContract(harness, features);

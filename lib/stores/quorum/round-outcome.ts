@@ -33,6 +33,20 @@ function failuresOf(ballots: readonly Ballot[], token: number, limits: MemoryLim
   });
 }
 
+/** The error for two nodes that turn out to be one server: its loss would cost two votes. */
+export function sameServer(ballots: readonly Ballot[]): StoreError | undefined {
+  const names = new Map<string, string>();
+  for (const { link, memory } of ballots) {
+    if (memory === undefined || memory.run === '') continue;
+    const first = names.get(memory.run);
+    if (first !== undefined) {
+      return new StoreError('fatal', `${first} and ${link.name} of the quorum are the same server: give each node a server of its own`);
+    }
+    names.set(memory.run, link.name);
+  }
+  return undefined;
+}
+
 const LOST = 'it granted the lease, and had lost it when it was to be confirmed';
 const UNLEARNED =
   'it may have forgotten fencing tokens when it started, and too few nodes that remember them can be asked (options "fenceRetention", "nodesForget")';

@@ -5,7 +5,7 @@ import { Ballot } from './ballot.js';
 import { decide, type Circumstances } from './decide.js';
 import type { NodeLink } from './node-link.js';
 import { Patience } from './patience.js';
-import { outcomeOf, type NotElected } from './round-outcome.js';
+import { outcomeOf, sameServer, type NotElected } from './round-outcome.js';
 import { countsFor, deadlineOf, experienceOf, majorityOf, type MemoryLimits } from './rules.js';
 import { toStoreError } from './to-store-error.js';
 
@@ -203,6 +203,11 @@ export class Round {
     // The clocks of two machines run at rates that differ by less than 1 %.
     if (clock.monotonic() >= endsAt - ttlMs * 0.01) {
       this.fail(new StoreError('transient', `the answers of the quorum took the whole ttl of ${String(ttlMs)} ms`));
+      return;
+    }
+    const twins = sameServer(this.ballots);
+    if (twins) {
+      this.fail(twins);
       return;
     }
     this.finish({ kind: 'granted', fencingToken: this.token, endsAt });

@@ -48,6 +48,11 @@ export interface Features {
   readonly jobs?: boolean;
   /** `false`: the store keeps no line of waiters, who look again instead. Default: it does. */
   readonly line?: boolean;
+  /**
+   * The store is several, each with a clock of its own: what it says of a time differs by a little, and of those who ask at the same
+   * moment perhaps nobody gets a majority.
+   */
+  readonly several?: boolean;
   /** Runs of each property test. Default: 50. */
   readonly runs?: number;
 }

@@ -3,6 +3,7 @@ import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.
 import type { InstantStore } from '../../../lib/stores/instant-store.js';
 import type { EffectStore } from '../../../lib/stores/effect-store.js';
 import type { JobStore } from '../../../lib/stores/job-store.js';
+import type { QuorumNode } from '../../../lib/stores/quorum-node.js';
 import { FaultyLeaseStore, type StoreVerb } from '../../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../../lib/testing/manual-clock.js';
 
@@ -135,12 +136,16 @@ describe('FaultyLeaseStore', () => {
     'settleEffect',
     'acquireFirst',
     'coolDown',
+    'confirm',
+    'renewNode',
+    'recall',
   ])('reaches every verb: %s', async (verb) => {
     faulty.fail(verb, 'told to');
     const held = { ...request, fencingToken: 1 };
     const instants = faulty.instants as InstantStore;
     const effects = faulty.effects as EffectStore;
     const jobs = faulty.jobs as JobStore;
+    const node = faulty.quorumNode as QuorumNode;
     const call: Record<StoreVerb, () => Promise<unknown>> = {
       acquire: () => faulty.acquire(request),
       renew: () => faulty.renew([held]),
@@ -158,6 +163,9 @@ describe('FaultyLeaseStore', () => {
       settleEffect: () => effects.settle({ ...request, outcome: 'done', text: '', keepMs: 1000 }),
       acquireFirst: () => jobs.acquireFirst({ ...request, candidates: [{ key: 'job:1' }] }),
       coolDown: () => jobs.coolDown({ ...held, cooldownMs: 1000 }),
+      confirm: () => node.confirm({ ...held, memory: false }),
+      renewNode: () => node.renew([held]),
+      recall: () => node.recall({ key: 'job:1', memory: false }),
     };
     await expect(call[verb]()).rejects.toBe('told to');
     await call[verb]();
