@@ -24,7 +24,7 @@ export class RedisJobs implements JobStore {
 
   async acquireFirst(request: FirstRequest): Promise<FirstGranted | NoneFree> {
     const all = request.candidates.map((candidate, index): Indexed => ({ ...candidate, index }));
-    const loads = this.calls.isCluster ? (await this.free(all)).map((one) => [one]) : inLoads(all);
+    const loads = this.calls.isCluster ? (await this.free(all, request.holderTag)).map((one) => [one]) : inLoads(all);
     let failure: StoreError | undefined;
     for (const load of loads) {
       const { granted, error } = await this.tryFirst(request, load);
@@ -44,12 +44,21 @@ export class RedisJobs implements JobStore {
     });
   }
 
-  /** Leases of a Cluster lie in slots of their own, and no script sees two: looks at all at once, and begins anywhere. */
-  private async free(all: readonly Indexed[]): Promise<Indexed[]> {
-    const records = await Promise.all(all.map(({ key }) => this.inspect(key)));
-    const free = all.filter((_, i) => records[i] === undefined);
+  /**
+   * Leases of a Cluster lie in slots of their own, and no script sees two: looks at all at once, and begins anywhere. What the
+   * holder has already comes first; what could not be looked at, last.
+   */
+  private async free(all: readonly Indexed[], holderTag: string): Promise<Indexed[]> {
+    const records = await Promise.allSettled(all.map(({ key }) => this.inspect(key)));
+    const [own, free, unseen]: [Indexed[], Indexed[], Indexed[]] = [[], [], []];
+    records.forEach((record, i) => {
+      const one = all[i] as Indexed;
+      if (record.status === 'rejected') unseen.push(one);
+      else if (record.value === undefined) free.push(one);
+      else if (record.value.holderTag === holderTag) own.push(one);
+    });
     const from = Math.floor(Math.random() * free.length);
-    return [...free.slice(from), ...free.slice(0, from)];
+    return [...own, ...free.slice(from), ...free.slice(0, from), ...unseen];
   }
 
   /** One call. What one candidate has against a grant (something foreign under its key) is not in the way of the others. */

@@ -46,6 +46,8 @@ export interface Features {
   readonly effects?: boolean;
   /** `false`: the store does not choose for job workers. Default: it does. */
   readonly jobs?: boolean;
+  /** `false`: of the leases that are free the store may choose any for a job worker. Default: it takes the first. */
+  readonly jobsInOrder?: boolean;
   /** `false`: the store keeps no line of waiters, who look again instead. Default: it does. */
   readonly line?: boolean;
   /**

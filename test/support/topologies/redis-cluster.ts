@@ -120,7 +120,8 @@ export class RedisCluster {
     const slot = typeof where === 'number' ? where : slotOf(where);
     const primaries = await this.primaries();
     const from = await this.primaryOf(slot);
-    const target = to ?? (primaries.find((one) => one !== from));
+    const target = to ?? primaries.find((one) => one !== from);
+    if (target === undefined) throw new Error('There is no other primary.');
     return new SlotMigration(slot, from, target, primaries, (node) => this.idOf(node));
   }
 
@@ -213,9 +214,9 @@ async function viewOf(node: RedisServer): Promise<ClusterNodeView[]> {
     .trim()
     .split('\n')
     .map((line) => {
-      const [id, address, flags, primaryId, , , , link, ...slots] = line.split(' ');
+      const [id, address, flags, primaryId, , , , link, ...slots] = line.split(' ') as [string, ...string[]];
       return {
-        id: id as string,
+        id,
         port: Number(/:(\d+)@/.exec(address ?? '')?.[1]),
         flags: (flags ?? '').split(','),
         primaryId: primaryId as string,
