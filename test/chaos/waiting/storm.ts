@@ -4,6 +4,7 @@ import { Redis } from 'ioredis';
 import { seeded } from '../../support/fuzz-random.js';
 import { TestProcess, type ChildMessage } from '../../support/process.js';
 import { RedisServer } from '../../support/redis-server.js';
+import { sharedNow } from '../../support/shared-clock.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { LineModel } from './line-model.js';
 import type { WaitOrder } from './waiter.process.js';
@@ -57,7 +58,7 @@ export interface History {
   readonly leftovers: readonly string[];
 }
 
-export const now = (): number => performance.timeOrigin + performance.now();
+export const now = sharedNow;
 
 /** Processes wait for few leases while they are killed, frozen and cut off; everything that Redis does is written down. */
 export class Storm {

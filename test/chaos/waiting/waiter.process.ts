@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startHolder } from '../../support/holder.js';
+import { sharedNow as at } from '../../support/shared-clock.js';
 
 /** A process whose calls wait for leases. */
 export interface WaiterProcessOptions {
@@ -21,8 +22,6 @@ export interface WaitOrder {
 
 const { url, namespace, commandTimeout } = JSON.parse(process.argv[2] as string) as WaiterProcessOptions;
 const holder = startHolder({ connection: url, namespace, ...(commandTimeout === undefined ? {} : { commandTimeout }) });
-/** Milliseconds on a clock that all processes of the machine share. */
-const at = (): number => performance.timeOrigin + performance.now();
 const tell = (type: string, id: string, more: Record<string, unknown> = {}): void => void process.send?.({ type, id, at: at(), ...more });
 process.on('unhandledRejection', (error) => tell('unhandled', '', { error: String(error) }));
 
