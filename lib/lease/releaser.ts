@@ -1,6 +1,7 @@
 import type { EngineParts } from './engine-parts.js';
 import type { LeaseCore } from './lease-core.js';
 import { callLimitMs, withTimeLimit } from './time-limit.js';
+import type { Leftover } from './undo.js';
 
 /** A finished handler waits no longer than this for its release to be confirmed; the rest is done in the background. */
 const LONGEST_WAIT_MS = 1000;
@@ -15,27 +16,29 @@ export class Releaser {
     return (core.ending = this.release(core));
   }
 
-  private async release(core: LeaseCore): Promise<boolean> {
+  private release(core: LeaseCore): Promise<boolean> {
     const { engine } = this;
-    const { key, holderId, holderTag, fencingToken } = core;
+    const { key, holderId, fencingToken } = core;
     core.check();
     const lost = core.lost !== undefined;
     core.release();
     const limitMs = Math.min(callLimitMs(core.ttlMs, engine.defaults.commandTimeoutMs), LONGEST_WAIT_MS);
-    const left = { key, holderId, holderTag, ttlMs: core.longestTtlMs, limitMs };
     const call = engine.outside(() => core.giveBack?.release() ?? engine.store.release({ key, holderId, fencingToken }));
-    try {
-      const { kind } = await withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.());
-      // An earlier try to acquire that was never answered may yet be carried out.
-      if (core.uncertain) engine.undoer.undo({ ...left, ...core.uncertain });
-      if (kind === 'not-held' && !lost) this.tellFailed(core, 'the store did not hold it for us any more', undefined);
-      if (kind === 'released' && !lost) this.tellReleased(core);
-      return kind === 'released';
-    } catch (error) {
-      if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
-      engine.undoer.undo({ ...left, pending: call, takeBack: core.giveBack && (() => core.giveBack?.again() ?? Promise.resolve()) });
-      return false;
-    }
+    return withTimeLimit(engine.clock, limitMs, call, () => engine.store.unanswered?.()).then(
+      ({ kind }) => {
+        // An earlier try to acquire that was never answered may yet be carried out.
+        if (core.uncertain) engine.undoer.undo({ ...leftOf(core, limitMs), ...core.uncertain });
+        if (kind === 'not-held' && !lost) this.tellFailed(core, 'the store did not hold it for us any more', undefined);
+        if (kind === 'released' && !lost) this.tellReleased(core);
+        return kind === 'released';
+      },
+      (error: unknown) => {
+        if (!lost) this.tellFailed(core, 'the store did not confirm it; it is tried again in the background until the ttl is over', error);
+        const takeBack = core.giveBack && (() => core.giveBack?.again() ?? Promise.resolve());
+        engine.undoer.undo({ ...leftOf(core, limitMs), pending: call, takeBack });
+        return false;
+      },
+    );
   }
 
   private tellReleased(core: LeaseCore): void {
@@ -50,3 +53,8 @@ export class Releaser {
     if (events.has('release-failed')) events.emit({ type: 'release-failed', key, fencingToken, detail, error });
   }
 }
+
+const leftOf = ({ key, holderId, holderTag, longestTtlMs }: LeaseCore, limitMs: number): Leftover => ({
+  ...{ key, holderId, holderTag, limitMs },
+  ttlMs: longestTtlMs,
+});

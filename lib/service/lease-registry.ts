@@ -84,10 +84,7 @@ export class LeaseRegistry {
     const loss = await settleLease(lease);
     this.running.delete(lease);
     const release = loss && givenBack(lease);
-    if (release) {
-      this.ending.add(release);
-      void release.finally(() => this.ending.delete(release));
-    }
+    if (release) void this.end(release);
     return loss;
   }
 
@@ -116,9 +113,12 @@ export class LeaseRegistry {
     for (const lease of left) loseLease(lease, 'shutdown');
     await this.until(() => [...left].every((lease) => this.over(lease)), ABORTED_MS);
     for (const lease of left) if (!this.over(lease)) this.tellUnsettled(lease);
-    await Promise.allSettled([...this.asking, ...this.ending, ...[...left].map((lease) => givenBack(lease))]);
+    await Promise.allSettled([...left].map(async (lease) => givenBack(lease)));
+    // What is asked for may be granted yet, and is given back then.
+    while (this.asking.size + this.ending.size > 0) await Promise.allSettled([...this.asking, ...this.ending]);
   }
 
+  /** One function, since each further one that is awaited costs every call. */
   private async admit<T extends Lease | undefined>(
     key: string,
     options: ResolvedAcquireOptions,
@@ -126,24 +126,22 @@ export class LeaseRegistry {
   ): Promise<T> {
     const inside = this.options.inside();
     if (this.refuses(inside)) throw new LeaseShutdownError(key);
-    const asked = this.ask({ key, inside }, options, acquire);
+    const asked = options.waitMs > 0 ? this.wait({ key, inside }, options, acquire) : acquire(options);
     this.asking.add(asked);
     try {
-      return await asked;
+      const lease = await asked;
+      if (lease === undefined || !this.refuses(inside)) return lease;
+      await this.end(lease.release());
+      throw new LeaseShutdownError(key);
     } finally {
       this.asking.delete(asked);
     }
   }
 
-  private async ask<T extends Lease | undefined>(
-    call: { key: string; inside: boolean },
-    options: ResolvedAcquireOptions,
-    acquire: (options: ResolvedAcquireOptions) => Promise<T>,
-  ): Promise<T> {
-    const lease = await (options.waitMs > 0 ? this.wait(call, options, acquire) : acquire(options));
-    if (lease === undefined || !this.refuses(call.inside)) return lease;
-    await lease.release();
-    throw new LeaseShutdownError(call.key);
+  /** A release that the connection must outlive. */
+  private async end(release: Promise<unknown>): Promise<void> {
+    this.ending.add(release);
+    await release.finally(() => this.ending.delete(release));
   }
 
   private async wait<T>(

@@ -31,17 +31,31 @@ export class SystemClock implements Clock {
   }
 
   setTimer(fn: () => void, ms: number): ClockTimer {
-    let handle = arm(ms);
-    function arm(left: number): NodeJS.Timeout {
-      // Node cuts off the fraction, which would fire too early.
-      const step = Math.ceil(Math.min(left, LONGEST_TIMER_MS));
-      const timer = setTimeout(() => {
-        if (left > step) handle = arm(left - step);
-        else fn();
-      }, step);
-      timer.unref();
-      return timer;
-    }
-    return { cancel: () => clearTimeout(handle) };
+    return new SystemTimer(fn, ms);
+  }
+}
+
+/** A class, not closures: every call to a store has one. */
+class SystemTimer implements ClockTimer {
+  private handle: NodeJS.Timeout;
+
+  constructor(
+    private readonly fn: () => void,
+    ms: number,
+  ) {
+    this.handle = this.arm(ms);
+  }
+
+  cancel(): void {
+    clearTimeout(this.handle);
+  }
+
+  private arm(ms: number): NodeJS.Timeout {
+    // Node cuts off the fraction, which would fire too early.
+    const step = Math.ceil(Math.min(ms, LONGEST_TIMER_MS));
+    const over = ms > step ? () => void (this.handle = this.arm(ms - step)) : this.fn;
+    const timer = setTimeout(over, step);
+    timer.unref();
+    return timer;
   }
 }

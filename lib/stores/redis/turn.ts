@@ -1,5 +1,11 @@
 import type { Asked } from './script-calls.js';
 
+/**
+ * Of many leases asked for in one turn so many go into one call: they all leave together, but Redis works on the next call while
+ * the answers of the last are dealt with here.
+ */
+const IN_CALL = 32;
+
 /** What was asked in one turn of the event loop. */
 interface Gathered {
   readonly releases: Asked[];
@@ -46,10 +52,15 @@ export class Turn {
     const loads = this.loads;
     this.loads = [];
     for (const { releases, acquires } of loads) {
-      this.sendReleases(releases);
-      this.sendAcquires(acquires);
+      inCalls(releases, this.sendReleases);
+      inCalls(acquires, this.sendAcquires);
     }
   }
+}
+
+function inCalls(asked: readonly Asked[], send: (asked: readonly Asked[]) => void): void {
+  if (asked.length <= IN_CALL) send(asked);
+  else for (let i = 0; i < asked.length; i += IN_CALL) send(asked.slice(i, i + IN_CALL));
 }
 
 const empty = (): Gathered => ({ releases: [], acquires: [], acquiring: new Set() });

@@ -15,27 +15,27 @@ describe('round trips of a Redis store', () => {
     expect([evalsha, evals]).toEqual([2, undefined]);
   });
 
-  it('are one for all that is asked in one turn, and each has its own outcome', async () => {
+  it('are one for 32 that are asked in one turn, and each has its own outcome', async () => {
     const store = rig.store();
     await store.ping();
     await store.release(await take(store));
     await rig.client.config('RESETSTAT');
-    const requests = [...Array.from({ length: 62 }, () => ask()), ask('same'), ask('same')];
+    const requests = [...Array.from({ length: 30 }, () => ask()), ask('same'), ask('same')];
     const results = await Promise.all(requests.map((request) => store.acquire(request)));
-    expect(results.map(({ kind }) => kind)).toEqual([...Array<string>(63).fill('granted'), 'busy']);
+    expect(results.map(({ kind }) => kind)).toEqual([...Array<string>(31).fill('granted'), 'busy']);
     expect(await scripts()).toBe(1);
     const releases = await Promise.all(requests.map((request) => store.release({ ...request, fencingToken: 1 })));
-    expect(releases.filter(({ kind }) => kind === 'released')).toHaveLength(63);
+    expect(releases.filter(({ kind }) => kind === 'released')).toHaveLength(31);
     expect(await scripts()).toBe(2);
   });
 
-  it('are two for each cycle of 64 workers, not 128', async () => {
+  it('are four for each cycle of 64 workers, not 128', async () => {
     const store = rig.store();
     const worker = async (): Promise<void> => {
       for (let i = 0; i < 10; i++) await store.release(await take(store));
     };
     await Promise.all(Array.from({ length: 64 }, worker));
-    expect(await scripts()).toBeLessThanOrEqual(40);
+    expect(await scripts()).toBeLessThanOrEqual(60);
   });
 
   it('carry a hundred leases each', async () => {
