@@ -38,6 +38,11 @@ export function decide(votes: readonly Vote[], token: number, circumstances: Cir
   return token === 0 ? decideFirst(votes, circumstances) : decideNext(votes, token, circumstances);
 }
 
+/** Whether the node is to be asked to confirm this token. */
+export function needsConfirming({ state, asking, granted }: Omit<Vote, 'experience'>, token: number, counts = countsFor): boolean {
+  return state === 'granted' && asking !== token && counts(granted, token);
+}
+
 function decideFirst(votes: readonly Vote[], { patient }: Circumstances): Step {
   const majority = majorityOf(votes.length);
   const granted = votes.filter(({ state }) => state === 'granted');

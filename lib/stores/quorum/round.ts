@@ -2,7 +2,7 @@ import type { Clock } from '../../time/clock.js';
 import { StoreError, type AcquireRequest, type Busy, type Granted, type Queued } from '../lease-store.js';
 import type { ConfirmResult, Recalled } from '../quorum-node.js';
 import { Ballot } from './ballot.js';
-import { decide, type Circumstances } from './decide.js';
+import { decide, needsConfirming, type Circumstances } from './decide.js';
 import type { NodeLink } from './node-link.js';
 import { Patience } from './patience.js';
 import { outcomeOf, sameServer, type NotElected } from './round-outcome.js';
@@ -135,9 +135,7 @@ export class Round {
   }
 
   private confirmAll(): void {
-    for (const ballot of this.ballots) {
-      if (ballot.state === 'granted' && ballot.asking !== this.token && countsFor(ballot.granted, this.token)) this.confirm(ballot);
-    }
+    for (const ballot of this.ballots) if (needsConfirming(ballot.vote(undefined), this.token)) this.confirm(ballot);
   }
 
   private confirm(ballot: Ballot): void {
