@@ -1,6 +1,6 @@
 export { LeaseModule, type LeaseModuleAsyncOptions } from './lease.module.js';
 export type { LeaseModuleExtras } from './lease.module-definition.js';
-export type { LeaseModuleOptions, LeaseOptionsFactory } from './lease-module-options.js';
+export type { LeaseDurability, LeaseModuleOptions, LeaseOptionsFactory } from './lease-module-options.js';
 export {
   DEFAULT_SERVICE,
   getLeaseEventsToken,
@@ -51,6 +51,7 @@ export { LeaseBusyError, type BusyDetails } from './errors/lease-busy.error.js';
 export type { LeaseError, LeaseErrorBody, LeaseErrorCode } from './errors/lease-error.js';
 export { LeaseKeyError } from './errors/lease-key.error.js';
 export { LeaseLostError, type LeaseLostReason } from './errors/lease-lost.error.js';
+export { LeaseNotDurableError } from './errors/lease-not-durable.error.js';
 export { LeaseOptionsError } from './errors/lease-options.error.js';
 export { LeaseShutdownError } from './errors/lease-shutdown.error.js';
 export { LeaseUnavailableError } from './errors/lease-unavailable.error.js';
@@ -58,6 +59,7 @@ export { StaleFencingTokenError, type StaleTokenDetails } from './errors/stale-f
 
 export type {
   AcquiredEvent,
+  AmnesiaEvent,
   BusyEvent,
   InstantMissedEvent,
   InstantUnavailableEvent,
@@ -108,6 +110,7 @@ export type { CoolDownReply, CoolDownRequest, FirstCandidate, FirstGranted, Firs
 export {
   StoreError,
   type AcquireRequest,
+  type AmnesiaNotice,
   type Busy,
   type Granted,
   type LeaseRecord,
@@ -119,6 +122,8 @@ export {
   type RenewResult,
   type StoreCapabilities,
   type StoreErrorKind,
+  type StoreErrorOptions,
+  type StoreNotice,
   type StoreSubscription,
   type Wake,
 } from './stores/lease-store.js';
@@ -135,6 +140,7 @@ export type {
 } from './stores/quorum-node.js';
 export { MemoryLeaseStore, type MemoryLeaseStoreOptions } from './stores/memory/memory-lease-store.js';
 export type { RedisClientLike, RedisClusterConnection, RedisConnectionOption } from './stores/redis/connection-option.js';
-export { RedisLeaseStore, type RedisLeaseStoreOptions } from './stores/redis/redis-lease-store.js';
+export { RedisLeaseStore } from './stores/redis/redis-lease-store.js';
+export type { RedisDurability, RedisLeaseStoreOptions } from './stores/redis/redis-store-options.js';
 export type { Clock, ClockTimer } from './time/clock.js';
 export type { Duration } from './time/duration.js';

@@ -4,11 +4,12 @@ import { nearestName } from './errors/nearest-name.js';
 import { parseMaxHold, parseTtl, parseWait, type LeaseDefaults } from './lease/lease-options.js';
 import { DEFAULT_SERVICE } from './lease.constants.js';
 import type { LeaseModuleOptions } from './lease-module-options.js';
+import { checkSafety, type ResolvedSafety } from './lease-safety-options.js';
 import type { LeaseStore } from './stores/lease-store.js';
 import { formatDuration, parseDuration } from './time/duration.js';
 
 /** The options of one service after the check; times in milliseconds. */
-export interface ResolvedModuleOptions {
+export interface ResolvedModuleOptions extends ResolvedSafety {
   readonly name: string;
   readonly connection: LeaseModuleOptions['connection'];
   readonly store: LeaseStore | undefined;
@@ -49,7 +50,6 @@ const SHORT_TTL_MS = 1000;
  */
 export function resolveModuleOptions(raw: LeaseModuleOptions, name: string = DEFAULT_SERVICE): ResolvedModuleOptions {
   checkShape(raw);
-  checkNotBuilt(raw);
   checkName(raw, name);
   // Only what is left out or `undefined` falls back to the default: `null` is a mistake.
   const { ttl = 30, wait = 0, commandTimeout = '5s', shutdownGrace = 10, fenceRetention = '24h', connectOnStart = false } = raw;
@@ -70,6 +70,7 @@ export function resolveModuleOptions(raw: LeaseModuleOptions, name: string = DEF
     shutdownGraceMs: parseDuration('shutdownGrace', shutdownGrace),
     fenceRetentionMs: parseDuration('fenceRetention', fenceRetention),
     maxQueue: checkMaxQueue(raw.maxQueue),
+    ...checkSafety(raw, defaults.ttlMs),
     warnings: warningsOf(defaults),
   };
 }
@@ -87,16 +88,6 @@ function checkShape(raw: unknown): void {
     const near = nearestName(option, Object.keys(OPTIONS));
     const remedy = near === undefined ? `Known are ${Object.keys(OPTIONS).join(', ')}` : `Did you mean "${near}"?`;
     throw new LeaseOptionsError(option, `LeaseModule has no option "${option}". ${remedy}`);
-  }
-}
-
-function checkNotBuilt(raw: LeaseModuleOptions): void {
-  for (const option of ['durability', 'amnesiaGuard'] as const) {
-    if ((raw[option] as unknown) === undefined) continue;
-    throw new LeaseOptionsError(
-      option,
-      `The option "${option}" is not built yet and would change nothing: leave it out, and do not rely on what it promises.`,
-    );
   }
 }
 

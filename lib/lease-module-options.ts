@@ -44,10 +44,31 @@ export interface LeaseModuleOptions {
   readonly fenceRetention?: Duration | undefined;
   /** Waiters of one key (of all processes, where the store keeps a line as Redis does) beyond which a further one is busy at once. Default: no limit. */
   readonly maxQueue?: number | undefined;
-  /** Not built yet, and refused: how many replicas must have a grant before it counts. Default: none. */
-  readonly durability?: undefined;
-  /** Not built yet, and refused: how long no lease is granted after the store has lost its data. Default: off. */
-  readonly amnesiaGuard?: undefined;
+  /**
+   * A lease counts only when so many replicas have it; else it is given back, and the call rejects with `LeaseNotDurableError`,
+   * or tries again while its `wait` lasts. It costs a connection, and each acquire the way to the replicas and back. Where Redis
+   * refuses WAIT no lease is granted. Renewals are not waited for, so a failover may end a lease early: its holder is told.
+   * Default: none, a lease may be lost in a failover.
+   */
+  readonly durability?: LeaseDurability | undefined;
+  /**
+   * The longest ttl of the whole fleet, at most a day: after a restart or a failover of Redis that it notices, this process
+   * grants no lease for so long (less the time for which the server is up), since a holder that Redis has forgotten may still be
+   * at work. Waits go on, other calls reject with `LeaseUnavailableError` and its `retryAfterMs`; what is held is renewed and
+   * released. FLUSHALL, and a restart behind a proxy that keeps the connection, are not noticed. Default: off, an `amnesia` event only.
+   */
+  readonly amnesiaGuard?: Duration | undefined;
+}
+
+/** How many replicas must have a lease before it counts. */
+export interface LeaseDurability {
+  /**
+   * A whole number of 1 or more, and no more than the primary has. Only when it is all of them has the one that is promoted the
+   * lease for certain.
+   */
+  readonly replicas: number;
+  /** How long to wait for them; less for a lease whose ttl leaves no time for it (a fourteenth of it). Default: 1 s. */
+  readonly timeout?: Duration | undefined;
 }
 
 /** For `forRootAsync({ useClass })` and `useExisting`. */

@@ -69,10 +69,12 @@ function aliasesOf(name: string): ExistingProvider[] {
   ];
 }
 
-function createStore({ store, connection, namespace, fenceRetentionMs, defaults }: ResolvedModuleOptions): LeaseStore {
+function createStore(options: ResolvedModuleOptions): LeaseStore {
+  const { store, connection, namespace, fenceRetentionMs, defaults, durability, amnesiaGuardMs } = options;
   if (store) return store;
   const reached = connection === undefined ? {} : { connection };
-  return new RedisLeaseStore({ ...reached, namespace, fenceRetentionMs, patienceMs: defaults.commandTimeoutMs });
+  const patienceMs = defaults.commandTimeoutMs;
+  return new RedisLeaseStore({ ...reached, namespace, fenceRetentionMs, patienceMs, durability, amnesiaGuardMs });
 }
 
 function createEvents(): LeaseEvents {

@@ -4,6 +4,7 @@ import { hasLeaseErrorCode, type LeaseError, type LeaseErrorCode } from './lease
 import type { LeaseBusyError } from './lease-busy.error.js';
 import type { LeaseKeyError } from './lease-key.error.js';
 import type { LeaseLostError } from './lease-lost.error.js';
+import type { LeaseNotDurableError } from './lease-not-durable.error.js';
 import type { LeaseOptionsError } from './lease-options.error.js';
 import type { LeaseShutdownError } from './lease-shutdown.error.js';
 import type { LeaseUnavailableError } from './lease-unavailable.error.js';
@@ -14,6 +15,7 @@ export interface LeaseErrorByCode {
   LEASE_BUSY: LeaseBusyError;
   LEASE_LOST: LeaseLostError;
   LEASE_UNAVAILABLE: LeaseUnavailableError;
+  LEASE_NOT_DURABLE: LeaseNotDurableError;
   LEASE_SHUTDOWN: LeaseShutdownError;
   LEASE_KEY_INVALID: LeaseKeyError;
   LEASE_OPTIONS_INVALID: LeaseOptionsError;

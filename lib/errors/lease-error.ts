@@ -3,6 +3,7 @@ export type LeaseErrorCode =
   | 'LEASE_BUSY'
   | 'LEASE_LOST'
   | 'LEASE_UNAVAILABLE'
+  | 'LEASE_NOT_DURABLE'
   | 'LEASE_SHUTDOWN'
   | 'LEASE_KEY_INVALID'
   | 'LEASE_OPTIONS_INVALID'
@@ -24,6 +25,7 @@ const CODES: ReadonlySet<string> = new Set<LeaseErrorCode>([
   'LEASE_BUSY',
   'LEASE_LOST',
   'LEASE_UNAVAILABLE',
+  'LEASE_NOT_DURABLE',
   'LEASE_SHUTDOWN',
   'LEASE_KEY_INVALID',
   'LEASE_OPTIONS_INVALID',

@@ -62,6 +62,20 @@ export interface ServerClockBackEvent {
   readonly type: 'server-clock-back';
   readonly byMs: number;
 }
+/**
+ * A server behind the store may have forgotten leases: it `restarted`; a replica was `promoted`, which may have missed the last
+ * writes; it was `replaced` by one that ran before; or it was `started` so lately that leases from before may still be held.
+ */
+export interface AmnesiaEvent {
+  readonly type: 'amnesia';
+  /** Its address. */
+  readonly server: string;
+  readonly reason: 'restarted' | 'promoted' | 'replaced' | 'started';
+  /** How long it has been up, by its own clock. */
+  readonly uptimeMs: number;
+  /** For so long from now this process grants no lease of that server: the rest of `amnesiaGuard`, or 0 without it. */
+  readonly pauseMs: number;
+}
 
 /** What every event of a scheduled job carries. */
 interface AboutInstant {
@@ -119,6 +133,7 @@ export type LeaseEvent =
   | UnsettledEvent
   | StalledEvent
   | ServerClockBackEvent
+  | AmnesiaEvent
   | SkippedEvent
   | RunFailedEvent
   | InstantMissedEvent

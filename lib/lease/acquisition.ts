@@ -1,12 +1,11 @@
 import { LeaseBusyError } from '../errors/lease-busy.error.js';
-import { LeaseOptionsError } from '../errors/lease-options.error.js';
-import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import { StoreError, type AcquireRequest, type Busy, type Granted, type Queued, type WaitPlace } from '../stores/lease-store.js';
 import { backoffMs, jittered } from './backoff.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { EngineParts } from './engine-parts.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import { Lease } from './lease.js';
+import { minTokenError, refusalOf } from './refusal.js';
 import { callLimitMs, settleWithin, toStoreError, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
@@ -30,6 +29,7 @@ export class Acquisition {
   private place: WaitPlace | undefined;
   private inLine = false;
   private undone = false;
+  private shortfall: StoreError | undefined; // replicas missed a grant: that says more than the silence of a later try
   private full = false;
   private busyTries = 0;
   private failedTries = 0;
@@ -55,7 +55,10 @@ export class Acquisition {
 
   /** One try. */
   async once(): Promise<Lease | Busy> {
-    const outcome = await this.interruptible((aborted) => this.attempt(this.limitMs, aborted));
+    const interruptible = this.options.signal !== undefined;
+    const outcome = await (interruptible
+      ? this.interruptible((aborted) => this.attempt(this.limitMs, aborted))
+      : this.attempt(this.limitMs, undefined));
     if (outcome instanceof StoreError) throw this.giveUp(outcome);
     return outcome as Lease | Busy;
   }
@@ -138,7 +141,8 @@ export class Acquisition {
   }
 
   private delayMs(outcome: Busy | Queued | StoreError): number {
-    if (outcome instanceof StoreError) return Math.min(this.leftMs(), backoffMs(this.failedTries++, 50, 1000));
+    if (outcome instanceof StoreError)
+      return Math.min(this.leftMs(), (outcome.retryAfterMs ?? 0) + backoffMs(this.failedTries++, 50, 1000));
     const poll = backoffMs(this.busyTries++, FIRST_POLL_MS, LAST_POLL_MS);
     return Math.max(0, Math.min(this.leftMs(), poll, outcome.remainingMs + jittered(5)));
   }
@@ -162,7 +166,8 @@ export class Acquisition {
     } catch (error) {
       if (this.options.signal?.aborted) throw this.options.signal.reason;
       const reason = toStoreError(error);
-      if (reason.kind !== 'transient') this.uncertain.delete(call);
+      if (reason.kind !== 'transient' || reason.notSent) this.uncertain.delete(call);
+      if (reason.replicas) this.shortfall = reason;
       return reason;
     }
   }
@@ -190,13 +195,9 @@ export class Acquisition {
   private giveUp(error: StoreError): Error {
     const { key } = this;
     this.undo();
-    if (error.kind === 'floor' && this.options.minToken !== undefined) {
-      const message = `The option "minToken" is ${String(this.options.minToken)}: it lies more than a day ahead of the store's clock and would poison the key. Give a token that was seen for this key.`;
-      return new LeaseOptionsError('minToken', message, { key, cause: error });
-    }
-    const cause = error.cause ?? error;
-    const remedy = error.kind === 'transient' ? ' Nothing was run; try again.' : ' Nothing was run.';
-    return new LeaseUnavailableError(key, `${error.message.replace(/\.?$/, '.')}${remedy}`, { cause });
+    if (error.kind === 'floor' && this.options.minToken !== undefined) return minTokenError(key, this.options.minToken, error);
+    if (error.kind !== 'transient') return refusalOf(key, error, 'Nothing was run.');
+    return refusalOf(key, this.shortfall ?? error, 'Nothing was run; try again.');
   }
 
   /** Takes back what a request without a timely answer may have left, or may yet leave, and the place in the line. */

@@ -1,10 +1,10 @@
-import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { FirstGranted, FirstRequest, JobStore } from '../stores/job-store.js';
 import { StoreError } from '../stores/lease-store.js';
 import type { EngineParts } from './engine-parts.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import type { Lease } from './lease.js';
+import { refusalOf } from './refusal.js';
 import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
@@ -28,7 +28,7 @@ export class FirstAcquisition {
     this.limitMs = callLimitMs(options.ttlMs, engine.defaults.commandTimeoutMs);
   }
 
-  /** The lease, or `undefined` when none is free. @throws LeaseUnavailableError */
+  /** The lease, or `undefined` when none is free. @throws LeaseUnavailableError, LeaseNotDurableError */
   async once(): Promise<Lease | undefined> {
     const { engine } = this;
     const sent = engine.stamper.stamp();
@@ -39,8 +39,8 @@ export class FirstAcquisition {
     } catch (error) {
       const reason = toStoreError(error);
       // Whichever was granted, it is taken back.
-      if (reason.kind === 'transient') this.undo(call);
-      throw new LeaseUnavailableError(this.keyOf(0), `${reason.message}. Nothing was claimed.`, { cause: reason.cause ?? reason });
+      if (reason.kind === 'transient' && !reason.notSent) this.undo(call);
+      throw refusalOf(this.keyOf(0), reason, 'Nothing was claimed.');
     }
   }
 

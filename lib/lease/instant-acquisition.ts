@@ -48,7 +48,7 @@ export class InstantAcquisition {
       if (!(outcome instanceof StoreError)) return outcome;
       const leftMs = this.startedAt + this.request.patienceMs - this.engine.clock.monotonic();
       if (!this.stop.aborted && outcome.kind === 'transient' && leftMs > 0)
-        await this.pause(Math.min(leftMs, backoffMs(failures, 50, 1000)));
+        await this.pause(Math.min(leftMs, (outcome.retryAfterMs ?? 0) + backoffMs(failures, 50, 1000)));
       else if (!this.stop.aborted) return this.giveUp({ kind: 'unavailable', error: outcome });
       if (this.stop.aborted) return this.giveUp({ kind: 'stopped' });
     }
@@ -67,7 +67,7 @@ export class InstantAcquisition {
       return reply.kind === 'granted' ? this.granted(reply, sent) : (reply satisfies Exclude<BeginReply, InstantGranted>);
     } catch (error) {
       const reason = toStoreError(error);
-      if (reason.kind !== 'transient') this.uncertain.delete(call);
+      if (reason.kind !== 'transient' || reason.notSent) this.uncertain.delete(call);
       return reason;
     }
   }

@@ -6,6 +6,7 @@ import type { InstantStore, RunRecord } from '../stores/instant-store.js';
 import type { Busy, LeaseRecord, LeaseStore } from '../stores/lease-store.js';
 import type { Clock } from '../time/clock.js';
 import { Acquisition } from './acquisition.js';
+import { tellAmnesia } from './amnesia-events.js';
 import { askStore } from './ask-store.js';
 import type { EngineParts } from './engine-parts.js';
 import { FirstAcquisition } from './first-acquisition.js';
@@ -70,6 +71,7 @@ export class LeaseEngine implements LeaseHost, EngineParts {
       () => clock.monotonic(),
       (byMs) => events.emit({ type: 'server-clock-back', byMs }),
     );
+    tellAmnesia(store, events);
     this.undoer = new Undoer(store, clock);
     this.waiters = new Waiters(this);
     this.releaser = new Releaser(this);

@@ -20,7 +20,19 @@ const WARNINGS: Sentences = {
     `The job "${e.key}" was not run here at ${at(e.instant)}: the store could not be asked until the next instant (${reasonOf(e.error)}).`,
   'schedule-mismatch': (e) =>
     `The job "${e.key}" is scheduled as "${e.ours}" here and as "${e.theirs}" on another replica: each follows its own, and it may run more or less often than meant. Deploy one schedule, with the same timeZone, everywhere.`,
+  amnesia: (e) =>
+    `The store at ${e.server} ${AMNESIA[e.reason]} (up for ${ms(e.uptimeMs)}): it may have forgotten leases whose holders are still at work. ` +
+    (e.pauseMs > 0
+      ? `No lease of it is granted here for ${ms(e.pauseMs)}; what is held is renewed.`
+      : 'They learn it at their next renewal; until then only the fencing token protects what they write. Set amnesiaGuard to wait for them.'),
   'server-clock-back': (e) => `The store's clock went back by ${ms(e.byMs)}; fencing tokens still increase.`,
+};
+
+const AMNESIA: Record<LeaseEventOf<'amnesia'>['reason'], string> = {
+  restarted: 'has restarted',
+  promoted: 'is a replica that was promoted, and may have missed the last writes',
+  replaced: 'is not the server it was',
+  started: 'has started a short while ago',
 };
 
 /** Tells the log what happens to leases; a busy key is an ordinary answer and no more than a debug line. */

@@ -28,6 +28,9 @@ export class LeaseServices implements OnModuleInit, OnModuleDestroy, BeforeAppli
 
   add(service: RegisteredService): void {
     this.services.add(service);
+    service.engine.store.onNotice?.((notice) => {
+      if (notice.kind === 'warning') this.logger.warn(`Lease service "${service.name}": ${notice.message}`);
+    });
   }
 
   /** @throws LeaseUnavailableError where `connectOnStart` asks for a store that cannot be asked */

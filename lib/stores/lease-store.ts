@@ -51,6 +51,8 @@ export interface LeaseStore {
   ping(): Promise<void>;
   /** Told when a call was given up for want of an answer, so that a store may drop a connection that is half open. */
   unanswered?(): void;
+  /** Calls the listener with what happens at the store, and not to one call; the function returned ends it. */
+  onNotice?(listener: (notice: StoreNotice) => void): () => void;
   /** Hand-over notices for the process of that name; a store whose wake-up is `poll` never calls the listener. */
   onWake(process: string, listener: (wake: Wake) => void): StoreSubscription;
   /** Ends what the store has opened itself, and nothing that was handed to it. Safe to repeat. */
@@ -211,6 +213,23 @@ export interface StoreSubscription {
 }
 
 /**
+ * `warning`: something that the store cannot do here, said once. `amnesia`: the server behind the store may have forgotten
+ * leases; see `AmnesiaEvent`, which has the same fields.
+ */
+export type StoreNotice = { readonly kind: 'warning'; readonly message: string } | AmnesiaNotice;
+
+/** The server behind the store may have forgotten leases. Times in milliseconds. */
+export interface AmnesiaNotice {
+  readonly kind: 'amnesia';
+  /** Which one: an address. */
+  readonly server: string;
+  readonly reason: 'restarted' | 'promoted' | 'replaced' | 'started';
+  readonly uptimeMs: number;
+  /** For so long from now nothing is granted; 0 where that was not asked for. */
+  readonly pauseMs: number;
+}
+
+/**
  * `transient`: may work when tried again (timeouts, resets, a server that is loading or failing over). `fatal`: will not
  * (no permission, a wrong password, a syntax error). `foreign`: the key holds something that is not a lease. `floor`: the
  * token asked for lies so far ahead of the store's clock that it would poison the key.
@@ -220,10 +239,28 @@ export type StoreErrorKind = 'transient' | 'fatal' | 'foreign' | 'floor';
 /** What a store rejects with. Anything else that it rejects with counts as transient. */
 export class StoreError extends Error {
   readonly kind: StoreErrorKind;
+  /** Milliseconds after which a new try makes sense, where that is known. */
+  readonly retryAfterMs?: number;
+  /** The request did not leave, and will not: there is nothing to be taken back. */
+  readonly notSent?: true;
+  /** The lease was granted, and too few replicas have it: how many do, and how many were asked for. */
+  readonly replicas?: { readonly confirmed: number; readonly required: number };
 
-  constructor(kind: StoreErrorKind, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+  constructor(kind: StoreErrorKind, message: string, options: StoreErrorOptions = {}) {
+    const { cause, retryAfterMs, notSent, replicas } = options;
+    super(message, cause === undefined ? undefined : { cause });
     this.name = 'StoreError';
     this.kind = kind;
+    if (retryAfterMs !== undefined) this.retryAfterMs = retryAfterMs;
+    if (notSent) this.notSent = notSent;
+    if (replicas) this.replicas = replicas;
   }
+}
+
+/** What may be known of a failure besides its kind and its message. */
+export interface StoreErrorOptions {
+  readonly cause?: unknown;
+  readonly retryAfterMs?: number | undefined;
+  readonly notSent?: true | undefined;
+  readonly replicas?: { readonly confirmed: number; readonly required: number } | undefined;
 }

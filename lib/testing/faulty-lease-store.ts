@@ -17,6 +17,7 @@ import type {
   RenewRequest,
   RenewResult,
   StoreCapabilities,
+  StoreNotice,
   StoreSubscription,
   Wake,
 } from '../stores/lease-store.js';
@@ -167,6 +168,10 @@ export class FaultyLeaseStore implements LeaseStore {
 
   unanswered(): void {
     this.inner.unanswered?.();
+  }
+
+  onNotice(listener: (notice: StoreNotice) => void): () => void {
+    return this.inner.onNotice?.(listener) ?? (() => undefined);
   }
 
   attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]> {

@@ -16,6 +16,8 @@ export interface Holder extends LeaseRuntime {
   readonly events: LeaseEvents;
   /** Every event of a lease so far. */
   readonly seen: LeaseEvent[];
+  /** What the store has warned of so far. */
+  readonly warnings: readonly string[];
   /** Types of the events so far. */
   types(): LeaseEventType[];
   close(): Promise<void>;
@@ -23,15 +25,18 @@ export interface Holder extends LeaseRuntime {
 
 const WATCHED: readonly LeaseEventType[] = [
   ...(['acquired', 'busy', 'jeopardy', 'lost', 'released', 'release-failed'] as const),
-  ...(['unsettled', 'stalled', 'server-clock-back'] as const),
+  ...(['unsettled', 'stalled', 'server-clock-back', 'amnesia'] as const),
 ];
 
 /** Starts one; `connection` may lead through a proxy. It opens nothing before its first call. */
 export function startHolder(options: LeaseModuleOptions, clock: Clock = new SystemClock()): Holder {
   const resolved = resolveModuleOptions(options);
-  const { connection, namespace, fenceRetentionMs, defaults } = resolved;
+  const { connection, namespace, fenceRetentionMs, defaults, durability, amnesiaGuardMs } = resolved;
   const reached = connection === undefined ? {} : { connection };
-  const redis = new RedisLeaseStore({ ...reached, namespace, fenceRetentionMs, patienceMs: defaults.commandTimeoutMs });
+  const patienceMs = defaults.commandTimeoutMs;
+  const redis = new RedisLeaseStore({ ...reached, namespace, fenceRetentionMs, patienceMs, durability, amnesiaGuardMs });
+  const warnings: string[] = [];
+  redis.onNotice((notice) => notice.kind === 'warning' && warnings.push(notice.message));
   const store = new FaultyLeaseStore(redis);
   const events = new LeaseEvents();
   const seen: LeaseEvent[] = [];
@@ -43,6 +48,7 @@ export function startHolder(options: LeaseModuleOptions, clock: Clock = new Syst
     store,
     events,
     seen,
+    warnings,
     types: () => seen.map(({ type }) => type),
     close: async () => {
       await runtime.engine.close();

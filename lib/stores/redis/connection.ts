@@ -2,6 +2,7 @@ import type { Clock, ClockTimer } from '../../time/clock.js';
 import { StoreError } from '../lease-store.js';
 import { makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
+import type { Greeter } from './greeter.js';
 import { isReply, kindOf, messageOf, toStoreError } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
 
@@ -19,19 +20,23 @@ const SILENCE = 2;
  * The one connection of a store. It is opened by the first call. While there is none (not yet, or not again) calls wait for
  * it in the order in which they came, and are rejected as transient when it does not come within `patienceMs`, or at once
  * when Redis refuses us (wrong password); what is in flight when a connection breaks is rejected at once too. So every call
- * settles, and none is sent long after its caller has gone.
+ * settles, and none is sent long after its caller has gone. Each new connection is greeted before anything else is sent.
  */
 export class RedisConnection {
   private client: RedisClient | undefined;
   private readonly waiting = new Set<Waiting>();
   private lastError: unknown;
   private silent = 0;
+  private inFlight = 0;
+  /** Of a Cluster it is the nodes that are greeted, each by itself. */
+  private greeted = false;
   private closed = false;
 
   constructor(
     private readonly plan: ConnectionPlan,
     private readonly clock: Clock,
     private readonly patienceMs: number,
+    private readonly greeter: Greeter,
   ) {}
 
   /** Whether keys are spread over nodes, so that one call must stay in one slot. Opens nothing. */
@@ -48,7 +53,8 @@ export class RedisConnection {
   run<T>(send: (client: RedisClient) => Promise<T>): Promise<T> {
     if (this.closed) return Promise.reject(closedError());
     const client = this.open();
-    if (client.status === 'ready' && this.waiting.size === 0) return this.listen(send(client));
+    if (client.status === 'ready' && this.greeted && this.waiting.size === 0) return this.listen(send(client));
+    if (client.status === 'ready' && !this.greeted) this.greet(client);
     return new Promise<T>((resolve, reject) => {
       const entry: Waiting = {
         send: (ready) => void this.listen(send(ready)).then(resolve, reject),
@@ -57,6 +63,11 @@ export class RedisConnection {
       };
       this.waiting.add(entry);
     });
+  }
+
+  /** Whether it owes somebody an answer, or is not open yet. */
+  get isBusy(): boolean {
+    return !this.greeted || this.inFlight > 0 || this.waiting.size > 0;
   }
 
   /** A call was given up by its caller: twice in a row means that the socket is dead, though nobody has told us. */
@@ -86,7 +97,11 @@ export class RedisConnection {
   private made(): RedisClient {
     if (this.client) return this.client;
     const client = (this.client = makeClient(this.plan));
-    client.on('ready', () => this.ready());
+    client.on('ready', () => this.greet(client));
+    client.on('close', () => {
+      this.greeted = false;
+    });
+    if (client.isCluster) client.on('+node', (node: RedisClient) => this.greeter.watch(node));
     // Without a listener an error would be printed, or end the process.
     client.on('error', (error: unknown) => this.failed(error));
     client.on('end', () => this.failWaiting(this.unreachable()));
@@ -94,6 +109,7 @@ export class RedisConnection {
   }
 
   private async listen<T>(call: Promise<T>): Promise<T> {
+    this.inFlight += 1;
     try {
       const answer = await call;
       this.silent = 0;
@@ -101,7 +117,19 @@ export class RedisConnection {
     } catch (error) {
       if (isReply(error)) this.silent = 0;
       throw error;
+    } finally {
+      this.inFlight -= 1;
     }
+  }
+
+  private greet(client: RedisClient): void {
+    const greeting = client.isCluster ? Promise.resolve() : this.greeter.greet(client);
+    const greeted = (): void => {
+      if (client.status !== 'ready') return;
+      this.greeted = true;
+      this.ready();
+    };
+    greeting.then(greeted, (error: unknown) => this.failed(error));
   }
 
   private ready(): void {

@@ -2,6 +2,9 @@
 export interface RedisClientOptions {
   readonly keyPrefix?: string | undefined;
   readonly sentinels?: unknown;
+  readonly host?: string | undefined;
+  readonly port?: number | undefined;
+  readonly path?: string | undefined;
   readonly connectionName?: string | null | undefined;
   readonly reconnectOnError?: ((error: Error) => boolean | 1 | 2) | null | undefined;
   readonly redisOptions?: RedisClientOptions | undefined;
@@ -16,7 +19,18 @@ export interface RedisClient {
   readonly condition?: { readonly select?: number | undefined } | null | undefined;
   evalsha(sha: string, numberOfKeys: number, args: readonly (string | number)[]): Promise<unknown>;
   eval(lua: string, numberOfKeys: number, args: readonly (string | number)[]): Promise<unknown>;
+  /** The socket, while there is one. Not part of the public types of ioredis. */
+  readonly stream?: { readonly remoteAddress?: string | undefined; readonly remotePort?: number | undefined } | null | undefined;
   ping(): Promise<unknown>;
+  info(): Promise<unknown>;
+  config(action: 'GET', name: string): Promise<unknown>;
+  wait(replicas: number, timeoutMs: number): Promise<unknown>;
+  pipeline(commands: readonly (readonly (string | number)[])[]): { exec(): Promise<readonly [unknown, unknown][] | null> };
+  /** Of a Cluster: its nodes, which node serves a slot (its address first), and how to ask anew. */
+  nodes?(role: 'master'): RedisClient[];
+  readonly slots?: readonly (readonly string[] | undefined)[];
+  refreshSlotsCache?(done: (error?: unknown) => void): void;
+  publish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;

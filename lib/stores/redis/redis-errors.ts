@@ -54,6 +54,14 @@ export function toStoreError(error: unknown): StoreError {
   return new StoreError(kind, detail, { cause: error });
 }
 
+/** A command that this user may not run, or that this service does not have; it would be refused the next time too. */
+export function isRefused(error: unknown): boolean {
+  return isReply(error) && REFUSED.test(messageOf(error));
+}
+
+const REFUSED =
+  /\bNOPERM\b|can't run this command|unknown (sub)?command|command\b.* (is )?(not|never) (allowed|supported|available|permitted)|disabled/i;
+
 /** True where the server is a replica: the client has to find the new primary. */
 export function isReadOnly(error: unknown): boolean {
   return messageOf(error).includes('READONLY');

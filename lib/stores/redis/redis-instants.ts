@@ -1,5 +1,6 @@
 import type { BeginReply, BeginRequest, FinishReply, FinishRequest, InstantStore, RunRecord } from '../instant-store.js';
 import { readBegin, readRun } from './instant-replies.js';
+import type { GrantPath } from './grant-calls.js';
 import { escapePart, type LeaseKeys } from './keys.js';
 import { unreadable } from './replies.js';
 import type { ScriptCalls } from './script-calls.js';
@@ -12,6 +13,7 @@ export class RedisInstants implements InstantStore {
   constructor(
     private readonly keys: LeaseKeys,
     private readonly calls: ScriptCalls,
+    private readonly grants: GrantPath,
     private readonly retention: readonly number[],
   ) {}
 
@@ -22,7 +24,7 @@ export class RedisInstants implements InstantStore {
       const about = `${escapePart(holderTag)} ${holder}`;
       const args = [escapePart(holderId), ttlMs, floor, about, instant, schedule, lifeMs, purpose, rerun ? 1 : 0];
       const settle = (reply: unknown, time: number): void => resolve(readBegin(reply, request, keys[0], time));
-      this.calls.send(beginScript, this.retention, [{ keys, args, settle, fail: reject }]);
+      this.grants.send(beginScript, this.retention, [{ keys, args, ttlMs, settle, fail: reject }]);
     });
   }
 

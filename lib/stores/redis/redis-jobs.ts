@@ -1,5 +1,6 @@
 import type { CoolDownReply, CoolDownRequest, FirstCandidate, FirstGranted, FirstRequest, JobStore, NoneFree } from '../job-store.js';
 import type { LeaseRecord, StoreError } from '../lease-store.js';
+import type { GrantPath } from './grant-calls.js';
 import { escapePart, type LeaseKeys } from './keys.js';
 import { readAcquire } from './replies.js';
 import { MOST_IN_CALL, type Asked, type ScriptCalls } from './script-calls.js';
@@ -16,6 +17,7 @@ export class RedisJobs implements JobStore {
   constructor(
     private readonly keys: LeaseKeys,
     private readonly calls: ScriptCalls,
+    private readonly grants: GrantPath,
     private readonly retention: readonly number[],
     /** What scripts that may pass a lease on are given. */
     private readonly passing: readonly (string | number)[],
@@ -82,12 +84,15 @@ export class RedisJobs implements JobStore {
           settled();
         },
       }));
-      this.calls.send(acquireFirstScript, this.passing, asked);
+      this.grants.send(acquireFirstScript, this.passing, asked);
     });
   }
 
-  private askFor({ holderId, holderTag, holder, ttlMs }: FirstRequest, { key, floor = 0 }: Indexed): Pick<Asked, 'keys' | 'args'> {
-    return { keys: this.keys.of(key), args: [escapePart(holderId), ttlMs, floor, `${escapePart(holderTag)} ${holder}`, ''] };
+  private askFor(
+    { holderId, holderTag, holder, ttlMs }: FirstRequest,
+    { key, floor = 0 }: Indexed,
+  ): Pick<Asked, 'keys' | 'args' | 'ttlMs'> {
+    return { keys: this.keys.of(key), ttlMs, args: [escapePart(holderId), ttlMs, floor, `${escapePart(holderTag)} ${holder}`, ''] };
   }
 
   /** @throws StoreError */

@@ -1,9 +1,8 @@
-import { LeaseOptionsError } from '../../errors/lease-options.error.js';
-import type { Clock } from '../../time/clock.js';
 import { SystemClock } from '../../time/system-clock.js';
 import type { EffectStore } from '../effect-store.js';
 import type { InstantStore } from '../instant-store.js';
 import type { JobStore } from '../job-store.js';
+import type { QuorumNode } from '../quorum-node.js';
 import type {
   AcquireRequest,
   Attended,
@@ -20,20 +19,26 @@ import type {
   RenewResult,
   StoreCapabilities,
   StoreError,
+  StoreNotice,
   StoreSubscription,
-  WaitPlace,
   Wake,
 } from '../lease-store.js';
+import { Amnesia } from './amnesia.js';
 import { RedisConnection } from './connection.js';
-import { DEFAULT_CONNECTION, planConnection, type ConnectionPlan, type RedisConnectionOption } from './connection-option.js';
+import { DEFAULT_CONNECTION, planConnection, type ConnectionPlan } from './connection-option.js';
+import { GrantCalls, type GrantPath } from './grant-calls.js';
+import { Greeter } from './greeter.js';
 import { escapePart, LeaseKeys } from './keys.js';
+import { Notices } from './notices.js';
 import { RedisEffects } from './redis-effects.js';
 import { RedisInstants } from './redis-instants.js';
 import { RedisJobs } from './redis-jobs.js';
-import { readAcquire, readAttended, readRecord, readRenew } from './replies.js';
+import { RedisQuorumNode } from './redis-quorum-node.js';
+import { memberOf, placeOf, RedisLine } from './redis-line.js';
+import { checkDurability, checkWhole, type RedisLeaseStoreOptions } from './redis-store-options.js';
+import { readAcquire, readRecord, readRenew } from './replies.js';
 import { ScriptCalls, type Asked } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
-import { attendScript } from './scripts/attend.script.js';
 import { forceReleaseScript } from './scripts/force-release.script.js';
 import { inspectScript } from './scripts/inspect.script.js';
 import type { LeaseScript } from './scripts/lease-script.js';
@@ -42,24 +47,6 @@ import { releaseScript } from './scripts/release.script.js';
 import { renewScript } from './scripts/renew.script.js';
 import { toStoreError } from './redis-errors.js';
 import { Turn } from './turn.js';
-import { WakeSubscription } from './wake-subscription.js';
-
-/** How a `RedisLeaseStore` is set up. */
-export interface RedisLeaseStoreOptions {
-  /**
-   * How Redis is reached: a URL, ioredis options (`sentinels` included), `{ cluster: { nodes, options } }`, or a ready client
-   * of ioredis 5 or 6, of which a duplicate is used. Default, only where it is left out: `redis://127.0.0.1:6379`.
-   */
-  readonly connection?: RedisConnectionOption;
-  /** Prefix of every key; no braces. Default: `lease`. */
-  readonly namespace?: string;
-  /** How long the last token of an idle key is remembered, in milliseconds. Default: 24 hours. */
-  readonly fenceRetentionMs?: number;
-  /** How long a call waits for a connection while there is none, in milliseconds; its caller may give it up sooner. Default: 5,000. */
-  readonly patienceMs?: number;
-  /** Times the waiting for a connection, and nothing else. Default: the clock of the machine. */
-  readonly clock?: Clock;
-}
 
 const DAY_MS = 86_400_000;
 const PATIENCE_MS = 5000;
@@ -75,36 +62,48 @@ export class RedisLeaseStore implements LeaseStore {
   readonly instants: InstantStore;
   readonly effects: EffectStore;
   readonly jobs: JobStore;
+  readonly quorumNode: QuorumNode;
   private readonly keys: LeaseKeys;
   private readonly retention: readonly number[];
   /** What scripts that may pass a lease on are given. */
   private readonly passing: readonly (string | number)[];
-  private readonly plan: ConnectionPlan;
-  private readonly subscriptions = new Set<WakeSubscription>();
+  private readonly notices = new Notices();
   private readonly connection: RedisConnection;
+  /** What grants with `durability` have for themselves, since WAIT holds up what is sent after it. */
+  private readonly ownConnection: RedisConnection | undefined;
   private readonly calls: ScriptCalls;
+  private readonly grants: GrantPath;
+  private readonly line: RedisLine;
   private readonly turn: Turn;
 
   constructor(options: RedisLeaseStoreOptions = {}) {
-    const { namespace = 'lease', fenceRetentionMs = DAY_MS, patienceMs = PATIENCE_MS, clock = new SystemClock() } = options;
-    if (!Number.isSafeInteger(fenceRetentionMs) || fenceRetentionMs <= 0) {
-      throw new LeaseOptionsError(
-        'fenceRetention',
-        `The option "fenceRetention" is ${String(fenceRetentionMs)} ms: it must be whole and longer than zero.`,
-      );
-    }
-    const plan = (this.plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION));
+    const { namespace = 'lease', fenceRetentionMs = DAY_MS, patienceMs = PATIENCE_MS, clock = new SystemClock(), amnesiaGuardMs } = options;
+    checkWhole('fenceRetention', fenceRetentionMs, ' ms');
+    if (amnesiaGuardMs !== undefined) checkWhole('amnesiaGuard', amnesiaGuardMs, ' ms');
+    const durability = checkDurability(options.durability);
+    const plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION);
     this.keys = new LeaseKeys(namespace);
     this.retention = [withSpare(fenceRetentionMs)];
     this.passing = [...this.retention, this.keys.wakeChannel];
-    this.connection = new RedisConnection(plan, clock, patienceMs);
+    const amnesia = new Amnesia(clock, this.notices, amnesiaGuardMs);
+    const greeter = new Greeter(clock, this.notices, amnesia, durability !== undefined);
+    const connect = (): RedisConnection => new RedisConnection(plan, clock, patienceMs, greeter);
+    this.connection = connect();
     this.calls = new ScriptCalls(this.connection);
-    this.instants = new RedisInstants(this.keys, this.calls, this.retention);
+    this.ownConnection = durability && connect();
+    const connection = this.ownConnection ?? this.connection;
+    this.grants =
+      durability || (amnesiaGuardMs !== undefined && isCluster(plan))
+        ? new GrantCalls({ connection, greeter, amnesia, clock, patienceMs, durability })
+        : new ScriptCalls(connection, () => amnesia.refusal(''));
+    this.instants = new RedisInstants(this.keys, this.calls, this.grants, this.retention);
     this.effects = new RedisEffects(this.keys, this.calls);
-    this.jobs = new RedisJobs(this.keys, this.calls, this.retention, this.passing, (key) => this.inspect(key));
+    this.jobs = new RedisJobs(this.keys, this.calls, this.grants, this.retention, this.passing, (key) => this.inspect(key));
+    this.quorumNode = new RedisQuorumNode(this.keys, this.calls, this.connection, this.retention);
+    this.line = new RedisLine(plan, this.keys, this.calls, this.connection, this.notices);
     this.turn = new Turn(
       (asked) => this.calls.send(releaseScript, this.passing, asked),
-      (asked) => this.calls.send(acquireScript, this.passing, asked),
+      (asked) => this.grants.send(acquireScript, this.passing, asked),
     );
   }
 
@@ -114,6 +113,7 @@ export class RedisLeaseStore implements LeaseStore {
       const keys = this.keys.of(request.key);
       this.turn.acquire(keys[0], {
         keys,
+        ttlMs,
         args: [escapePart(holderId), ttlMs, floor, `${escapePart(holderTag)} ${holder}`, wait ? placeOf(wait) : ''],
         settle: (reply, time) => resolve(readAcquire(reply, request, keys[0], time)),
         fail: reject,
@@ -157,21 +157,8 @@ export class RedisLeaseStore implements LeaseStore {
     await this.end(key, holderId, 0, wait ? memberOf(wait, holderId, holderTag) : '');
   }
 
-  /** Rejects only when nothing at all could be asked. */
-  async attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]> {
-    const asked: Asked[] = [];
-    const answers = requests.map(
-      ({ key, process }) =>
-        new Promise<Attended>((resolve, reject) => {
-          const [lease, , queue, waiters] = this.keys.of(key);
-          const settle = (reply: unknown): void => resolve(readAttended(reply));
-          asked.push({ keys: [lease, queue, waiters], args: [escapePart(process)], settle, fail: reject });
-        }),
-    );
-    this.calls.send(attendScript, [], asked);
-    const settled = await Promise.allSettled(answers);
-    if (settled.every(({ status }) => status === 'rejected')) await answers[0];
-    return settled.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined));
+  attend(requests: readonly AttendRequest[]): Promise<(Attended | undefined)[]> {
+    return this.line.attend(requests);
   }
 
   inspect(key: string): Promise<LeaseRecord | undefined> {
@@ -182,24 +169,33 @@ export class RedisLeaseStore implements LeaseStore {
     return this.ask(forceReleaseScript, this.passing, key, (keys) => keys);
   }
 
+  /** With `durability` it rejects also where WAIT is refused. */
   async ping(): Promise<void> {
-    await this.connection.run((client) => client.ping()).catch((error: unknown) => Promise.reject(toStoreError(error)));
+    const calls = [this.connection.run((client) => client.ping())];
+    if (this.grants instanceof GrantCalls) calls.push(this.grants.check());
+    await Promise.all(calls).catch((error: unknown) => Promise.reject(toStoreError(error)));
   }
 
   unanswered(): void {
-    this.connection.unanswered();
+    const { connection, ownConnection } = this;
+    // Which of the two it was is not told: not one that owes nothing.
+    if (!ownConnection || connection.isBusy) connection.unanswered();
+    if (ownConnection?.isBusy) ownConnection.unanswered();
+  }
+
+  onNotice(listener: (notice: StoreNotice) => void): () => void {
+    return this.notices.on(listener);
   }
 
   onWake(process: string, listener: (wake: Wake) => void): StoreSubscription {
-    const subscription = new WakeSubscription(this.plan, this.keys.wakeChannel + escapePart(process), listener);
-    this.subscriptions.add(subscription);
-    return subscription;
+    return this.line.onWake(process, listener);
   }
 
-  /** Closes the connection that this store has made; a client that was handed to it stays as it is. */
+  /** Closes the connections that this store has made; a client that was handed to it stays as it is. */
   close(): Promise<void> {
     this.connection.close();
-    for (const subscription of this.subscriptions) subscription.unsubscribe();
+    this.ownConnection?.close();
+    this.line.close();
     return Promise.resolve();
   }
 
@@ -229,12 +225,7 @@ export class RedisLeaseStore implements LeaseStore {
   }
 }
 
-/** How a place in the line is asked for. */
-function placeOf({ process, ticket, claimMs, maxQueue }: WaitPlace): string {
-  return `${escapePart(process)} ${ticket === undefined ? '-' : String(ticket)} ${String(Math.ceil(claimMs))} ${String(maxQueue)}`;
-}
-
-/** How it stands in the line. */
-function memberOf({ process, claimMs }: WaitPlace, holderId: string, holderTag: string): string {
-  return `${escapePart(process)} ${escapePart(holderId)} ${String(Math.ceil(claimMs))} ${escapePart(holderTag)}`;
+/** Keys are spread over nodes, of which each may forget by itself. */
+function isCluster(plan: ConnectionPlan): boolean {
+  return plan.kind === 'cluster' || (plan.kind === 'client' && plan.client.isCluster === true);
 }

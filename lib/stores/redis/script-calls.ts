@@ -10,6 +10,8 @@ export interface Asked {
   /** As many as the script has for each lease. */
   readonly keys: readonly string[];
   readonly args: readonly (string | number)[];
+  /** Of a lease that may be granted: how long it would live. */
+  readonly ttlMs?: number;
   /** Takes the reply for this lease; an error that it throws is given to `fail`. */
   settle(reply: unknown, serverTimeMs: number): void;
   fail(error: StoreError): void;
@@ -20,7 +22,11 @@ export const MOST_IN_CALL = 100;
 
 /** Sends scripts: many leases in one call where they may travel together, each with its own outcome. */
 export class ScriptCalls {
-  constructor(private readonly connection: RedisConnection) {}
+  constructor(
+    private readonly connection: RedisConnection,
+    /** Why nothing may be asked now, if so. */
+    private readonly refusal: () => StoreError | undefined = () => undefined,
+  ) {}
 
   /** Whether leases are spread over nodes, so that those of one call must be of one slot. */
   get isCluster(): boolean {
@@ -29,23 +35,19 @@ export class ScriptCalls {
 
   /** Sends all, at once and in order; every one of them is settled or failed in the end. */
   send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
-    if (asked.length === 0) return;
-    if (asked.length === 1) {
-      this.call(script, shared, asked);
-      return;
-    }
-    for (const group of this.connection.isCluster ? bySlot(asked, this.connection.keyPrefix) : [asked]) {
-      for (let i = 0; i < group.length; i += MOST_IN_CALL) this.call(script, shared, group.slice(i, i + MOST_IN_CALL));
-    }
+    if (asked.length === 1) this.call(script, shared, asked);
+    else for (const some of inCalls(asked, this.connection)) this.call(script, shared, some);
   }
 
   private call(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
-    this.connection
-      .run((client) => evaluate(client, script, shared, asked))
-      .then(
-        (reply) => settleAll(asked, reply),
-        (error: unknown) => failAll(asked, error),
-      );
+    const send = (client: RedisClient): Promise<unknown> => {
+      const refusal = this.refusal();
+      return refusal ? Promise.reject(refusal) : evaluate(client, script, shared, asked);
+    };
+    this.connection.run(send).then(
+      (reply) => settleAll(asked, reply),
+      (error: unknown) => failAll(asked, error),
+    );
   }
 }
 
@@ -56,11 +58,7 @@ async function evaluate(
   shared: readonly (string | number)[],
   asked: readonly Asked[],
 ): Promise<unknown> {
-  const args: (string | number)[] = [];
-  for (const one of asked) args.push(...one.keys);
-  const keys = args.length;
-  args.push(...shared);
-  for (const one of asked) args.push(...one.args);
+  const { keys, args } = parametersOf(shared, asked);
   try {
     return await client.evalsha(script.sha, keys, args);
   } catch (error) {
@@ -70,13 +68,39 @@ async function evaluate(
   }
 }
 
-function settleAll(asked: readonly Asked[], reply: unknown): void {
+/** How a script is called for these leases: how many keys there are, and the keys with the arguments behind them. */
+export function parametersOf(
+  shared: readonly (string | number)[],
+  asked: readonly Asked[],
+): { readonly keys: number; readonly args: (string | number)[] } {
+  const args: (string | number)[] = [];
+  for (const one of asked) args.push(...one.keys);
+  const keys = args.length;
+  args.push(...shared);
+  for (const one of asked) args.push(...one.args);
+  return { keys, args };
+}
+
+/** Which leases travel in one call: a hundred at most, in a Cluster of one slot. */
+export function* inCalls(asked: readonly Asked[], { isCluster, keyPrefix }: RedisConnection): Generator<readonly Asked[]> {
+  for (const group of isCluster ? bySlot(asked, keyPrefix) : [asked]) {
+    for (let i = 0; i < group.length; i += MOST_IN_CALL) yield group.slice(i, i + MOST_IN_CALL);
+  }
+}
+
+/** Gives each lease its part of the reply; `withdraw` says why a part does not count, if so. */
+export function settleAll(asked: readonly Asked[], reply: unknown, withdraw?: (part: unknown) => StoreError | undefined): void {
   if (!Array.isArray(reply)) {
     failAll(asked, new StoreError('fatal', `Redis answered something that is not understood: ${JSON.stringify([reply])}`));
     return;
   }
   const serverTimeMs = Number(reply[0]);
   asked.forEach((one, i) => {
+    const withdrawn = withdraw?.(reply[i + 1]);
+    if (withdrawn) {
+      one.fail(withdrawn);
+      return;
+    }
     try {
       one.settle(reply[i + 1], serverTimeMs);
     } catch (error) {
@@ -85,7 +109,8 @@ function settleAll(asked: readonly Asked[], reply: unknown): void {
   });
 }
 
-function failAll(asked: readonly Asked[], error: unknown): void {
+/** Fails them all for the same reason. */
+export function failAll(asked: readonly Asked[], error: unknown): void {
   const failure = toStoreError(error);
   for (const one of asked) one.fail(failure);
 }

@@ -2,7 +2,8 @@ import type { StoreSubscription, Wake } from '../lease-store.js';
 import { makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import { unescapePart } from './keys.js';
-import { isReply, kindOf } from './redis-errors.js';
+import type { Notices } from './notices.js';
+import { isRefused, isReply, kindOf, messageOf } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
 
 /**
@@ -22,11 +23,14 @@ export class WakeSubscription implements StoreSubscription {
     plan: ConnectionPlan,
     private readonly channel: string,
     private readonly listener: (wake: Wake) => void,
+    /** Sends a word to the own channel, as those do who offer a lease: to hear whether that is allowed. */
+    private readonly publish: () => Promise<unknown>,
+    private readonly notices: Notices,
   ) {
     this.ready = new Promise((resolve) => (this.settleReady = resolve));
     this.client = makeClient(plan, { autoResubscribe: false });
     this.client.on('message', (from: string, holderId: string) => {
-      if (from === channel && !this.closed) listener({ kind: 'offer', holderId: unescapePart(holderId) });
+      if (from === channel && holderId !== '' && !this.closed) listener({ kind: 'offer', holderId: unescapePart(holderId) });
     });
     this.client.on('ready', () => void this.subscribe());
     this.client.on('close', () => this.broken());
@@ -58,6 +62,27 @@ export class WakeSubscription implements StoreSubscription {
     this.client.disconnect();
   }
 
+  /** Notices that nobody may send never arrive. What is only disturbed now counts as allowed. */
+  private async mayPublish(): Promise<boolean> {
+    try {
+      await this.publish();
+    } catch (error) {
+      if (!isRefused(error)) return true;
+      this.refused = true;
+      this.giveUp('PUBLISH', error);
+    }
+    return !this.refused;
+  }
+
+  private giveUp(command: string, error: unknown): void {
+    this.notices.warn(
+      'channels',
+      `Redis refuses ${command} (${messageOf(error)}): who waits for a lease looks several times a second instead of being told. ` +
+        `Allow the channels "${this.channel.replace(/[^:]*$/, '*')}" to this user, for waits that cost less and end sooner.`,
+    );
+    this.settleReady();
+  }
+
   private broken(): void {
     this.isLive = false;
     this.asking = false;
@@ -70,11 +95,12 @@ export class WakeSubscription implements StoreSubscription {
     } catch (error) {
       // What broke with its connection is asked again by the next one; what Redis has refused for now, by the next check.
       if (isReply(error)) this.broken();
-      this.refused = kindOf(error) !== 'transient';
-      if (this.refused) this.settleReady();
+      this.refused = kindOf(error) !== 'transient' || isRefused(error);
+      if (this.refused) this.giveUp('SUBSCRIBE', error);
       return;
     }
     this.asking = false;
+    if (!this.isLive && !(await this.mayPublish())) return;
     const missed = !this.isLive;
     this.isLive = true;
     if (missed && !this.closed) this.listener({ kind: 'again' });

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { Redis } from 'ioredis';
-import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../../../lib/stores/redis/redis-lease-store.js';
+import { RedisLeaseStore } from '../../../lib/stores/redis/redis-lease-store.js';
+import type { RedisLeaseStoreOptions } from '../../../lib/stores/redis/redis-store-options.js';
 import type { AcquireRequest, Granted, StoreError } from '../../../lib/stores/lease-store.js';
 import { RedisServer, type RedisServerOptions } from '../../support/redis-server.js';
 

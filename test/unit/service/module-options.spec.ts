@@ -28,6 +28,8 @@ describe('the options of LeaseModule', () => {
       shutdownGraceMs: 10_000,
       fenceRetentionMs: 86_400_000,
       maxQueue: undefined,
+      durability: undefined,
+      amnesiaGuardMs: undefined,
       warnings: [],
     });
   });
@@ -91,13 +93,43 @@ describe('the options of LeaseModule', () => {
     ['store', null],
     ['store', {}],
     ['durability', 1],
-    ['amnesiaGuard', '30s'],
+    ['durability', null],
+    ['amnesiaGuard', 0],
+    ['amnesiaGuard', '2d'],
+    ['amnesiaGuard', null],
+    ['amnesiaGuard', 60_000],
+    ['amnesiaGuard', '29s'],
   ])('refuse %s: %p, naming the option (node-redlock#120, connect-redis#191, RedLock.net#90)', (option, value) => {
     expect(failure({ [option]: value })).toMatchObject({
       code: 'LEASE_OPTIONS_INVALID',
       option,
       message: expect.stringContaining(`"${option}"`),
     });
+  });
+
+  it('of durability and of the guard against amnesia', () => {
+    const { durability, amnesiaGuardMs } = resolve({ durability: { replicas: 2 }, amnesiaGuard: '2m' });
+    expect([durability, amnesiaGuardMs]).toEqual([{ replicas: 2, timeoutMs: 1000 }, 120_000]);
+    expect(resolve({ durability: { replicas: 1, timeout: '250ms' } }).durability).toEqual({ replicas: 1, timeoutMs: 250 });
+  });
+
+  it.each([
+    ['durability.replicas', {}],
+    ['durability.replicas', { replicas: 0 }],
+    ['durability.replicas', { replicas: 1.5 }],
+    ['durability.replicas', { replicas: '1' }],
+    ['durability.timeout', { replicas: 1, timeout: 0 }],
+    ['durability.timeout', { replicas: 1, timeout: 1000 }],
+    ['durability.quorum', { replicas: 1, quorum: 2 }],
+  ])('refuse %s of %p', (option, durability) => {
+    expect(failure({ durability })).toMatchObject({ option, message: expect.stringContaining(`"${option}"`) });
+  });
+
+  it('refuse what would change nothing beside a store, and name where it belongs', () => {
+    const store = new MemoryLeaseStore();
+    for (const [option, value] of Object.entries({ durability: { replicas: 1 }, amnesiaGuard: 60 })) {
+      expect(failure({ store, [option]: value })).toMatchObject({ option, message: expect.stringContaining('new RedisLeaseStore(') });
+    }
   });
 
   it('say both readings of a number that may be milliseconds, and how to write each', () => {

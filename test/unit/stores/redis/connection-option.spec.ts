@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { planConnection } from '../../../../lib/stores/redis/connection-option.js';
-import { RedisLeaseStore, type RedisLeaseStoreOptions } from '../../../../lib/stores/redis/redis-lease-store.js';
+import { RedisLeaseStore } from '../../../../lib/stores/redis/redis-lease-store.js';
+import type { RedisLeaseStoreOptions } from '../../../../lib/stores/redis/redis-store-options.js';
 
 const refusal = (text: string | RegExp): Error =>
   expect.objectContaining({

@@ -1,0 +1,124 @@
+import { StoreError } from '../lease-store.js';
+import type { RedisClient } from './redis-client.js';
+import { isRefused, messageOf } from './redis-errors.js';
+import type { RedisDurability } from './redis-store-options.js';
+import { parametersOf, type Asked } from './script-calls.js';
+import type { LeaseScript } from './scripts/lease-script.js';
+
+/** One call of a script that may grant leases. */
+export interface GrantCall {
+  readonly script: LeaseScript;
+  readonly shared: readonly (string | number)[];
+  readonly asked: readonly Asked[];
+}
+
+/** What came of a {@link GrantCall}: the reply of the script, and why its grants do not count, if so. */
+export interface GrantOutcome {
+  readonly reply: unknown;
+  readonly shortfall: StoreError | undefined;
+}
+
+interface Entry extends GrantCall {
+  resolve(outcome: GrantOutcome): void;
+  reject(error: unknown): void;
+}
+
+type Replies = readonly [error: unknown, reply: unknown][];
+
+/** The marker only has to be written; it ends by itself. */
+const MARKER_MS = 1000;
+/** Calls that travel together at most. */
+const MOST_TOGETHER = 32;
+/** A call may have to wait for the one before it: both, and the way there and back, within a sixth of the ttl. */
+const TTL_SHARE = 14;
+
+/**
+ * The grants of one connection, each with the WAIT for its replicas in the same pipeline: WAIT counts what was written on its own
+ * connection, and holds up all that is sent there after it. So there is one pipeline under way at a time, and what is asked
+ * meanwhile travels with the next. It begins with the write of a marker, since a grant that is asked for again may write nothing.
+ */
+export class GrantLane {
+  private readonly queue: Entry[] = [];
+  private busy = false;
+
+  constructor(
+    private readonly node: RedisClient,
+    private readonly durability: Required<RedisDurability> | undefined,
+    /** Of all keys, where the client does not put it there by itself. */
+    private readonly prefix: string,
+    /** Asked just before a pipeline leaves: why it may not. */
+    private readonly refusal: () => StoreError | undefined,
+  ) {}
+
+  /** Rejects with what Redis or the connection says of this call, or with why it may not be sent. */
+  send(call: GrantCall): Promise<GrantOutcome> {
+    return new Promise((resolve, reject) => {
+      this.queue.push({ ...call, resolve, reject });
+      if (!this.busy) void this.pump();
+    });
+  }
+
+  private async pump(): Promise<void> {
+    this.busy = true;
+    while (this.queue.length > 0) {
+      const entries = this.queue.splice(0, MOST_TOGETHER);
+      const refusal = this.refusal();
+      if (refusal) for (const entry of entries) entry.reject(refusal);
+      else await this.exchange(entries, 'evalsha');
+    }
+    this.busy = false;
+  }
+
+  private async exchange(entries: readonly Entry[], by: 'evalsha' | 'eval'): Promise<void> {
+    const before = this.durability ? [['set', this.prefix + markerOf(entries), '1', 'PX', MARKER_MS]] : [];
+    const after = this.durability ? [['wait', this.durability.replicas, this.limitMs(entries, this.durability.timeoutMs)]] : [];
+    const commands = [...before, ...entries.map((entry) => this.commandOf(entry, by)), ...after];
+    let replies: Replies;
+    try {
+      replies = (await this.node.pipeline(commands).exec()) ?? [];
+    } catch (error) {
+      for (const entry of entries) entry.reject(error);
+      return;
+    }
+    const shortfall = this.durability && shortfallOf(replies, this.durability.replicas);
+    const unknown: Entry[] = [];
+    entries.forEach((entry, i) => {
+      const [error, reply] = replies[before.length + i] ?? [new Error('Connection is closed.')];
+      if (!error) entry.resolve({ reply, shortfall });
+      else if (by === 'evalsha' && messageOf(error).includes('NOSCRIPT')) unknown.push(entry);
+      else entry.reject(error);
+    });
+    if (unknown.length > 0) await this.exchange(unknown, 'eval');
+  }
+
+  private commandOf({ script, shared, asked }: GrantCall, by: 'evalsha' | 'eval'): (string | number)[] {
+    const { keys, args } = parametersOf(shared, asked);
+    for (let i = 0; i < keys; i++) args[i] = this.prefix + String(args[i]);
+    return [by, by === 'evalsha' ? script.sha : script.lua, keys, ...args];
+  }
+
+  private limitMs(entries: readonly Entry[], mostMs: number): number {
+    let limit = mostMs;
+    for (const { asked } of entries) for (const { ttlMs = Infinity } of asked) limit = Math.min(limit, ttlMs / TTL_SHARE);
+    return Math.max(1, Math.floor(limit));
+  }
+}
+
+/** In the slot of a lease that is asked for, and never a key of that lease. */
+function markerOf([first]: readonly Entry[]): string {
+  return `${first?.asked[0]?.keys[0] ?? ''}:mark`;
+}
+
+/** Why the grants of a pipeline do not count: the first reply is that of the marker, the last that of WAIT. */
+function shortfallOf(replies: Replies, required: number): StoreError | undefined {
+  const [unmarked] = replies[0] ?? [];
+  const [unwaited, confirmed] = replies[replies.length - 1] ?? [];
+  const error = unmarked ?? unwaited;
+  const count = error ? 0 : Number(confirmed);
+  if (!error && count >= required) return undefined;
+  const told = error ? ` (${messageOf(error)})` : '';
+  const why = isRefused(error)
+    ? `Redis refuses WAIT${told}, so whether replicas have it is not known: leave "durability" out, or allow the command to this user`
+    : `${String(count)} of the ${String(required)} replicas that "durability" asks for confirmed it in time${told}`;
+  return new StoreError('transient', why, { cause: error, replicas: { confirmed: count, required } });
+}
