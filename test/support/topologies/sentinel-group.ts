@@ -5,8 +5,11 @@ import { command, fieldsOf, replicationOf } from './command.js';
 import { startServers } from './independent-nodes.js';
 
 const NAME = 'mymaster';
-/** Sentinels look and talk more often than they do by themselves, and do not take a busy machine for a clock that jumped. */
-const HURRY = ['info-period', '100', 'ping-period', '100', 'ask-period', '100', 'publish-period', '200', 'tilt-trigger', '60000'];
+/**
+ * Sentinels look and talk more often than they do by themselves, and do not take a busy machine for a clock that jumped. They
+ * choose no replica of which they have not heard for five ping periods, and ask each once a second while the primary is down.
+ */
+const HURRY = ['info-period', '100', 'ping-period', '400', 'ask-period', '100', 'publish-period', '200', 'tilt-trigger', '60000'];
 /** A replica is given its data at once, and not to several together after 5 s. */
 const DATA_NODE = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 
@@ -47,8 +50,12 @@ export class SentinelGroup {
       group.nodes = await startServers(announced.map((its) => ({ args: [...DATA_NODE, ...its, ...args], env, config: '\n' })));
       targets.forEach((target, i) => (target.port = (group.nodes[i] as RedisServer).port));
       await group.replicate();
-      const config = sentinelConfig((fronts[0] as TcpProxy).port, Math.floor(sentinels / 2) + 1, downAfterMs);
-      group.sentinels = await startServers(Array.from({ length: sentinels }, () => ({ config, args: ['--sentinel'] })));
+      const quorum = Math.floor(sentinels / 2) + 1;
+      const { port } = fronts[0] as TcpProxy;
+      // The others notice later, so that they vote and do not stand for election themselves: nobody wins where all do.
+      const patience = (i: number): number => (i < quorum ? downAfterMs : 2 * downAfterMs + 1000);
+      const configs = Array.from({ length: sentinels }, (_, i) => sentinelConfig(port, quorum, patience(i)));
+      group.sentinels = await startServers(configs.map((config) => ({ config, args: ['--sentinel'] })));
       for (const sentinel of group.sentinels) await hurry(sentinel);
       await group.settle();
       return group;
@@ -184,7 +191,7 @@ function sentinelConfig(port: number, quorum: number, downAfterMs: number): stri
   return [
     `sentinel monitor ${NAME} 127.0.0.1 ${String(port)} ${String(quorum)}`,
     `sentinel down-after-milliseconds ${NAME} ${String(downAfterMs)}`,
-    `sentinel failover-timeout ${NAME} 3000`,
+    `sentinel failover-timeout ${NAME} 2000`,
     `sentinel parallel-syncs ${NAME} 5`,
     '',
   ].join('\n');
