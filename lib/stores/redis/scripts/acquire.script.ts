@@ -62,8 +62,7 @@ export const acquireScript = leaseScript({
   end
   ${grant("claimed and 'XX' or 'NX'").trim()}
   if claimed then
-    call('HDEL', waiters, '!')
-    if call('EXISTS', queue) == 0 then call('DEL', waiters) end
+    if call('EXISTS', queue) == 0 then call('DEL', waiters) else call('HDEL', waiters, '!') end
   end
   return token`,
 });

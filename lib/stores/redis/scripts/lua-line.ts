@@ -40,7 +40,6 @@ export const promote = (mine: string): string => `
 
 /** What is done when a line may wait for the lease that has ended; see {@link PASS_ON}. */
 export const OFFER_NEXT = `
-    call('HDEL', waiters, '!')
     local previous = own
     ${promote("''").trim()}`;
 
