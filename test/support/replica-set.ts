@@ -1,6 +1,9 @@
 import { RedisServer, type RedisServerOptions } from './redis-server.js';
 import { waitFor } from './wait-for.js';
 
+/** Arguments of a server that is to be a replica soon. */
+export const REPLICA = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
+
 /** A primary and its replicas, without anybody who would promote one. */
 export class ReplicaSet {
   private constructor(
@@ -9,7 +12,7 @@ export class ReplicaSet {
   ) {}
 
   static async start(count: number, options: RedisServerOptions = {}): Promise<ReplicaSet> {
-    const args = ['--repl-diskless-sync-delay', '0', ...(options.args ?? [])];
+    const args = [...REPLICA, ...(options.args ?? [])];
     const servers = await Promise.all(Array.from({ length: 1 + count }, () => RedisServer.start({ ...options, args })));
     const [primary, ...replicas] = servers as [RedisServer, ...RedisServer[]];
     const set = new ReplicaSet(primary, replicas);
@@ -22,9 +25,9 @@ export class ReplicaSet {
     }
   }
 
-  /** Resolves when the replica has all that the primary has, and the primary sends it what is new. */
-  async follow(replica: RedisServer): Promise<void> {
-    await replica.ask('REPLICAOF', this.primary.host, String(this.primary.port));
+  /** Resolves when the replica has all that the primary has, and the primary sends it what is new, by way of a proxy if one is named. */
+  async follow(replica: RedisServer, via: { readonly host: string; readonly port: number } = this.primary): Promise<void> {
+    await replica.ask('REPLICAOF', via.host, String(via.port));
     await this.inStep(replica);
   }
 

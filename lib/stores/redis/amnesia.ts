@@ -11,7 +11,7 @@ interface Known {
   leftAt: number | undefined;
 }
 
-/** Uptimes are told in whole seconds. */
+/** Uptimes are the difference of two times in whole seconds: up to so much too long, or too short. */
 const UPTIME_STEP_MS = 1000;
 
 /**
@@ -43,7 +43,8 @@ export class Amnesia {
     const { uptimeMs } = info;
     // Who followed another history may have missed what was granted a moment ago; a restart forgets what was granted before it.
     const fresh = reason === 'replaced' || info.formerReplicationId !== undefined;
-    const pauseMs = Math.max(0, (this.guardMs ?? 0) - (fresh && reason !== 'started' ? 0 : uptimeMs));
+    const pastMs = fresh && reason !== 'started' ? 0 : Math.max(0, uptimeMs - UPTIME_STEP_MS);
+    const pauseMs = Math.max(0, (this.guardMs ?? 0) - pastMs);
     const until = Math.max(this.pausedUntil.get(address) ?? -Infinity, this.clock.monotonic() + pauseMs);
     this.pausedUntil.set(address, until);
     this.notices.amnesia({ server, reason, uptimeMs, pauseMs });
@@ -80,7 +81,7 @@ export class Amnesia {
     if (before === undefined) {
       // In a Cluster the primary that it followed had another address.
       if (formerReplicationId !== undefined && this.follows(formerReplicationId)) return 'promoted';
-      return uptimeMs < (this.guardMs ?? 0) ? 'started' : undefined;
+      return uptimeMs - UPTIME_STEP_MS < (this.guardMs ?? 0) ? 'started' : undefined;
     }
     const followed = formerReplicationId !== undefined && before.replicationId !== replicationId;
     // A lone primary begins a new history, without a former one, when its last replica has been away for long: nothing was lost.

@@ -129,7 +129,7 @@ describe('durability: a lease counts only when replicas have it', () => {
   });
 
   it('other calls do not wait for replicas: what is held is renewed and released while they hang', async () => {
-    const a = start({ durability: { replicas: 2, timeout: '5s' } });
+    const a = start({ durability: { replicas: 2, timeout: '1500ms' } });
     const held = await a.service.acquire(freshKey(), { ttl: 60 });
     set.replicas[0]?.freeze();
     const blocked = rejection(a.service.acquire(freshKey(), { ttl: 60 }));
