@@ -23,3 +23,9 @@ export function makeClient(plan: ConnectionPlan, extra: Record<string, unknown> 
     }
   }
 }
+
+/** Ends a client of ours for good. One that is just connecting to a primary of Sentinel would still begin to watch the sentinels. */
+export function endClient(client: RedisClient): void {
+  client.on('connect', () => client.disconnect());
+  client.disconnect();
+}

@@ -1,6 +1,6 @@
 import type { Clock, ClockTimer } from '../../time/clock.js';
 import { StoreError } from '../lease-store.js';
-import { makeClient } from './client-factory.js';
+import { endClient, makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import type { Greeter } from './greeter.js';
 import { isReply, kindOf, messageOf, toStoreError } from './redis-errors.js';
@@ -84,7 +84,7 @@ export class RedisConnection {
     if (this.closed) return;
     this.closed = true;
     this.failWaiting(closedError());
-    this.client?.disconnect();
+    if (this.client) endClient(this.client);
   }
 
   private open(): RedisClient {

@@ -1,5 +1,5 @@
 import type { StoreSubscription, Wake } from '../lease-store.js';
-import { makeClient } from './client-factory.js';
+import { endClient, makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import { unescapePart } from './keys.js';
 import type { Notices } from './notices.js';
@@ -59,7 +59,7 @@ export class WakeSubscription implements StoreSubscription {
   unsubscribe(): void {
     this.closed = true;
     this.isLive = false;
-    this.client.disconnect();
+    endClient(this.client);
   }
 
   /** Notices that nobody may send never arrive. What is only disturbed now counts as allowed. */
