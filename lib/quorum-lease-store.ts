@@ -113,8 +113,8 @@ function addressOf(plan: ConnectionPlan): string {
   return path ?? place(host, port, db);
 }
 
-function place(host = '127.0.0.1', port: string | number = 6379, db: string | number = 0): string {
-  const where = `${host}:${String(port === '' ? 6379 : port)}`;
+function place(host = 'localhost', port: string | number = 6379, db: string | number = 0): string {
+  const where = `${host === 'localhost' ? '127.0.0.1' : host}:${String(port === '' ? 6379 : port)}`;
   return Number(db) === 0 ? where : `${where}/${String(db)}`;
 }
 

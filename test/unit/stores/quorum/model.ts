@@ -1,6 +1,6 @@
 import { refuseToken } from '../../../../lib/stores/memory/memory-quorum-node.js';
 import { decide, needsConfirming, type Vote } from '../../../../lib/stores/quorum/decide.js';
-import { countsFor } from '../../../../lib/stores/quorum/rules.js';
+import type { countsFor } from '../../../../lib/stores/quorum/rules.js';
 
 /**
  * The protocol of the quorum as a small machine, of which every interleaving can be tried: two clients that want one key of three
