@@ -27,6 +27,8 @@ export interface ClientOptions {
   readonly workloads: readonly Workload[];
   /** The scheduled job, where the store has any. */
   readonly cron: boolean;
+  /** It goes on without asking whether it still holds its lease, and says that it has: to see that this is found out. */
+  readonly broken: boolean;
 }
 
 const options = JSON.parse(process.argv[2] as string) as ClientOptions;
@@ -50,7 +52,7 @@ process.on('message', (message: { type: string; ms?: number }) => {
 /** Asks whether the lease is held; says so, with the time before. */
 function check(lease: Lease): void {
   const at = now();
-  lease.assertHeld();
+  if (!options.broken) lease.assertHeld();
   tell('pass', { key: lease.key, token: lease.fencingToken, tag: lease.holderTag, at });
 }
 
@@ -59,7 +61,7 @@ async function addOne(lease: Lease, resource: ResourceClient, { thinkMs, checks 
   const about = { key: lease.key, token: lease.fencingToken, tag: lease.holderTag };
   const read = await resource.ask({ op: 'read', ...about });
   // A fence that refuses says that somebody newer is at work.
-  if (checks && !read.register) throw new Error('fenced');
+  if (checks && !read.register && !options.broken) throw new Error('fenced');
   await sleep(random() * thinkMs);
   if (checks) check(lease);
   const element = options.number * 100_000 + added++;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { ClientSlot } from './client-slot.js';
-import { now, type Amnesia, type Grant, type History, type Pass, type Run } from './history.js';
+import { now, type Amnesia, type Grant, type History, type Pass, type Run, type Stay } from './history.js';
 import { Resource } from './resource.js';
 import { CLIENT_FAULTS, scheduleOf, STORE_FAULTS, type Fault, type FaultKind } from './schedule.js';
 import { ServerWatch } from './server-watch.js';
@@ -13,6 +13,8 @@ export interface HarnessOptions {
   readonly forMs: number;
   readonly clients: number;
   readonly start: (clients: number, amnesia: TellAmnesia, watch: Rewatch) => Promise<Stage>;
+  /** Clients do not ask whether they hold what they write under. */
+  readonly broken?: boolean;
   /** Is told the schedule before it begins. */
   readonly announce?: (faults: readonly Fault[]) => void;
 }
@@ -40,8 +42,8 @@ export class Harness {
   private watches: ServerWatch[] = [];
   private stage!: Stage;
   private resource!: Resource;
-  /** Faults of the store come one after the other. */
   private storeFaults: Promise<void> = Promise.resolve();
+  private storeBusy = false;
   private readonly under: Promise<void>[] = [];
 
   private constructor(private readonly options: HarnessOptions) {}
@@ -85,7 +87,7 @@ export class Harness {
   }
 
   private async open(): Promise<void> {
-    const { clients, start, seed } = this.options;
+    const { clients, start, seed, broken = false } = this.options;
     const tell: TellAmnesia = (kind, from, until, key) =>
       void this.amnesia.push({ kind, from, until, ...(key === undefined ? {} : { key }) });
     const rewatch: Rewatch = async (node, lostAt) => {
@@ -96,13 +98,15 @@ export class Harness {
     this.stage = await start(clients, tell, rewatch);
     this.resource = await Resource.start(KEYS);
     const { nodes, ordered, cron } = this.stage;
-    this.watches = nodes.map((node, i) => new ServerWatch(node, i, NAMESPACE, KEYS, ordered));
+    // Where nodes have one lease between them, it may move from one to another.
+    const shared = this.stage.votes === 1 ? new Map<string, Stay>() : undefined;
+    this.watches = nodes.map((node, i) => new ServerWatch({ server: node, node: i, namespace: NAMESPACE, keys: KEYS, ordered, shared }));
     await Promise.all(this.watches.map((watch) => watch.open()));
     for (let i = 0; i < clients; i++) {
       const door = await TcpProxy.start({ port: this.resource.port, raw: true });
       this.doors.push(door);
-      const about = { store: this.stage.store(i), namespace: NAMESPACE, ttlMs: TTL_MS, workloads: WORKLOADS, cron, seed };
-      this.slots.push(new ClientSlot(i, this.stage.links(i), door, about, () => this.storeFaults));
+      const about = { store: this.stage.store(i), namespace: NAMESPACE, ttlMs: TTL_MS, workloads: WORKLOADS, cron, seed, broken };
+      this.slots.push(new ClientSlot(i, this.stage.links(i), door, about, () => this.storeFaults.catch(() => undefined)));
     }
     await Promise.all(this.slots.map((slot) => slot.start()));
   }
@@ -110,7 +114,10 @@ export class Harness {
   private async strike(fault: Fault): Promise<void> {
     const { kind } = fault;
     if (!(CLIENT_FAULTS as readonly string[]).includes(kind)) {
-      this.storeFaults = this.storeFaults.then(() => this.strikeStore(fault));
+      // One at a time: what comes while another lasts is left out, or a failover would have to wait for the next.
+      if (this.storeBusy) return;
+      this.storeBusy = true;
+      this.storeFaults = this.strikeStore(fault).finally(() => (this.storeBusy = false));
       return this.storeFaults;
     }
     if (await this.victim(fault).strike(fault)) this.count(kind);
@@ -138,16 +145,21 @@ export class Harness {
       case 'delete-lease': {
         const from = now();
         await onAll(nodes, 'DEL', lease);
+        for (const watch of this.watches) watch.deleted(key, from);
         this.amnesia.push({ kind, key, from, until: now() });
         return;
       }
       case 'delete-fence':
         return onAll(nodes, 'DEL', `${lease}:fence`);
       case 'freeze-node': {
+        const from = now();
         const node = nodes[Math.floor(where * nodes.length)];
         node?.freeze();
         await sleep(forMs / 2);
         node?.thaw();
+        if (!this.stage.failsOver) return;
+        await this.stage.heal();
+        this.amnesia.push({ kind, from, until: now() });
         return;
       }
       default:

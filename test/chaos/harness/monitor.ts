@@ -15,8 +15,12 @@ const WORD = /"((?:[^"\\]|\\.)*)"/g;
 export class Monitor {
   private constructor(private readonly socket: Socket) {}
 
-  /** Resolves when the server has agreed. */
-  static async open(at: { readonly host: string; readonly port: number }, tell: (seen: Monitored) => void): Promise<Monitor> {
+  /** Resolves when the server has agreed; `closed` is told when it hangs up later. */
+  static async open(
+    at: { readonly host: string; readonly port: number },
+    tell: (seen: Monitored) => void,
+    closed: () => void,
+  ): Promise<Monitor> {
     const socket = connect({ host: at.host, port: at.port });
     await new Promise<void>((resolve, reject) => {
       socket.once('error', reject).once('close', () => reject(new Error('The server hung up.')));
@@ -30,11 +34,13 @@ export class Monitor {
       socket.write('MONITOR\r\n');
     });
     socket.on('error', () => undefined);
+    if (socket.destroyed) throw new Error('The server hung up.');
+    socket.once('close', closed);
     return new Monitor(socket);
   }
 
   close(): void {
-    this.socket.destroy();
+    this.socket.removeAllListeners('close').destroy();
   }
 }
 

@@ -11,6 +11,7 @@ export class PrimaryStage implements Stage {
   readonly kinds: readonly FaultKind[] = ['restart', 'restart-empty'];
   readonly votes = 1;
   readonly ordered = true;
+  readonly failsOver = false;
   readonly cron = true;
   readonly nodes: readonly RedisServer[];
 

@@ -1,7 +1,21 @@
 import type { RedisServer } from '../../support/redis-server.js';
+import { waitFor } from '../../support/wait-for.js';
 import { LineModel } from '../waiting/line-model.js';
 import type { Stay } from './history.js';
 import { Monitor, type Monitored } from './monitor.js';
+
+/** What is watched. */
+export interface ServerWatchOptions {
+  readonly server: RedisServer;
+  /** Its number. */
+  readonly node: number;
+  readonly namespace: string;
+  readonly keys: readonly string[];
+  /** The order of the lines is judged: the node knows them from their beginning. */
+  readonly ordered: boolean;
+  /** The newest lease of each key on any node, where a lease can move from one node to another. */
+  readonly shared: Map<string, Stay> | undefined;
+}
 
 /** Writes down what one node does with the leases of a namespace, and what becomes of their lines. */
 export class ServerWatch {
@@ -13,23 +27,28 @@ export class ServerWatch {
   private readonly highest = new Map<string, number>();
   private lines = new Map<string, LineModel>();
   private monitor: Monitor | undefined;
+  private over = false;
 
-  constructor(
-    private readonly server: RedisServer,
-    private readonly node: number,
-    namespace: string,
-    keys: readonly string[],
-    /** Whether it knows the lines from their beginning. */
-    private readonly judgesLines: boolean,
-  ) {
-    this.leases = new Map(keys.map((key) => [`${namespace}:{${key}}`, key]));
+  constructor(private readonly options: ServerWatchOptions) {
+    this.leases = new Map(options.keys.map((key) => [`${options.namespace}:{${key}}`, key]));
     this.forget(0);
   }
 
   /** Begins, also anew after the node was started again; it is there when this resolves. */
   async open(): Promise<void> {
     this.monitor?.close();
-    this.monitor = await Monitor.open(this.server, (seen) => this.see(seen));
+    this.monitor = undefined;
+    // A server that becomes a primary sends everybody away.
+    const closed = (): void => void this.open().catch(() => undefined);
+    const open = async (): Promise<boolean> => {
+      if (this.over || this.monitor) return true;
+      const monitor = await Monitor.open(this.options.server, (seen) => this.see(seen), closed);
+      // Somebody else may have opened one meanwhile.
+      if (this.over || this.monitor) monitor.close();
+      else this.monitor = monitor;
+      return true;
+    };
+    await waitFor(open, { timeoutMs: 60_000, message: 'MONITOR' });
   }
 
   /** The node has forgotten everything, at that time at the latest. */
@@ -39,7 +58,13 @@ export class ServerWatch {
     this.lines = new Map([...this.leases.keys()].map((lease) => [lease, new LineModel(lease)]));
   }
 
+  /** Somebody deleted the lease of a key. */
+  deleted(key: string, at: number): void {
+    this.end(at, key);
+  }
+
   close(): void {
+    this.over = true;
     this.forget(Infinity);
     this.monitor?.close();
     this.monitor = undefined;
@@ -47,8 +72,12 @@ export class ServerWatch {
 
   private see({ at, args, source }: Monitored): void {
     const [command = '', name = '', ...rest] = args;
-    if (source !== 'lua') for (const line of this.lines.values()) line.begin(args);
-    else if (this.judgesLines) for (const line of this.lines.values()) line.see({ at, args, source });
+    if (source !== 'lua') {
+      // Also what a replica hears of its primary: not what a client asked.
+      for (const line of this.lines.values()) line.begin(args);
+      return;
+    }
+    if (this.options.ordered) for (const line of this.lines.values()) line.see({ at, args, source });
     const key = this.leases.get(name);
     if (key === undefined) return;
     switch (command.toUpperCase()) {
@@ -74,21 +103,34 @@ export class ServerWatch {
     }
     this.end(at, key);
     if (state !== 'h') return;
-    const stay: Stay = { node: this.node, key, tag, token: Number(token), from: at, to };
+    const stay: Stay = { node: this.options.node, key, tag, token: Number(token), from: at, to };
     if (stay.token <= (this.highest.get(key) ?? 0))
-      this.violations.push(`${key}: token ${token} after ${String(this.highest.get(key))} on node ${String(this.node)}`);
+      this.violations.push(`${key}: token ${token} after ${String(this.highest.get(key))} on node ${String(this.options.node)}`);
     this.highest.set(key, stay.token);
+    this.begin(stay);
+  }
+
+  private begin(stay: Stay): Stay {
     this.stays.push(stay);
-    this.current.set(key, stay);
+    this.current.set(stay.key, stay);
+    this.options.shared?.set(stay.key, stay);
+    return stay;
+  }
+
+  /** A lease that was granted on another node, and has come here with its slot, or because this one has become the primary. */
+  private moved(at: number, key: string): Stay | undefined {
+    const stay = this.options.shared?.get(key);
+    return stay && stay.to >= at ? this.begin({ ...stay, node: this.options.node, from: at }) : undefined;
   }
 
   private extend(at: number, key: string, ttl: number): void {
-    const stay = this.current.get(key);
-    if (stay && stay.to >= at) stay.to = at + ttl;
+    const own = this.current.get(key);
+    const stay = own && own.to >= at ? own : this.moved(at, key);
+    if (stay) stay.to = at + ttl;
   }
 
   private end(at: number, key: string): void {
-    const stay = this.current.get(key);
+    const stay = this.current.get(key) ?? this.options.shared?.get(key);
     if (stay) stay.to = Math.min(stay.to, at);
     this.current.delete(key);
   }

@@ -19,6 +19,8 @@ export interface Stage {
   readonly votes: number;
   /** The order of the line is one node's business, and this one's nodes never change. */
   readonly ordered: boolean;
+  /** A node that is frozen may be replaced by another. */
+  readonly failsOver: boolean;
   /** Scheduled jobs are kept in it. */
   readonly cron: boolean;
   /** The proxies between one client and all nodes. */
@@ -34,6 +36,11 @@ export interface Stage {
 /** A proxy for each client and node. */
 export async function link(nodes: readonly RedisServer[], clients: number): Promise<TcpProxy[][]> {
   return Promise.all(Array.from({ length: clients }, () => Promise.all(nodes.map((node) => TcpProxy.start(node)))));
+}
+
+/** For ioredis: the way to the nodes of these ports (as they are known to each other) leads through these proxies. */
+export function natMapOf(ports: readonly string[], proxies: readonly TcpProxy[]): Record<string, { host: string; port: number }> {
+  return Object.fromEntries(proxies.map(({ host, port }, i) => [`127.0.0.1:${ports[i] as string}`, { host, port }]));
 }
 
 /** One command on every node that answers. */

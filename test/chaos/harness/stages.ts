@@ -1,4 +1,7 @@
+import { ClusterStage } from './cluster-stage.js';
 import { PrimaryStage } from './primary-stage.js';
+import { QuorumStage } from './quorum-stage.js';
+import { SentinelStage } from './sentinel-stage.js';
 import type { Rewatch, Stage, TellAmnesia } from './stage.js';
 
 type Start = (clients: number, amnesia: TellAmnesia, watch: Rewatch) => Promise<Stage>;
@@ -6,6 +9,9 @@ type Start = (clients: number, amnesia: TellAmnesia, watch: Rewatch) => Promise<
 /** What `npm run chaos -- --topology` knows. */
 export const STAGES = {
   primary: (...args) => PrimaryStage.start(...args),
+  sentinel: (...args) => SentinelStage.start(...args),
+  cluster: (...args) => ClusterStage.start(...args),
+  quorum: (...args) => QuorumStage.start(...args),
 } satisfies Record<string, Start>;
 
 export type Topology = keyof typeof STAGES;
