@@ -1,6 +1,12 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { Cluster, Redis } from 'ioredis';
-import { type LeaseOptionsError, MemoryLeaseStore, QuorumLeaseStore, type LeaseStore, type QuorumNodeOption } from '../../../../lib/index.js';
+import {
+  type LeaseOptionsError,
+  MemoryLeaseStore,
+  QuorumLeaseStore,
+  type LeaseStore,
+  type QuorumNodeOption,
+} from '../../../../lib/index.js';
 
 const clients: (Redis | Cluster)[] = [];
 const client = (port: number, options = {}): Redis => {
