@@ -95,8 +95,11 @@ export class Harness {
       if (lostAt !== undefined) watch?.forget(lostAt);
       await watch?.open();
     };
-    this.stage = await start(clients, tell, rewatch);
-    this.resource = await Resource.start(KEYS);
+    const begun = await Promise.allSettled([
+      start(clients, tell, rewatch).then((stage) => (this.stage = stage)),
+      Resource.start(KEYS).then((resource) => (this.resource = resource)),
+    ]);
+    for (const one of begun) if (one.status === 'rejected') throw one.reason;
     const { nodes, ordered, cron } = this.stage;
     // Where nodes have one lease between them, it may move from one to another.
     const shared = this.stage.votes === 1 ? new Map<string, Stay>() : undefined;
