@@ -23,8 +23,8 @@ export interface SentinelGroupOptions {
   readonly downAfterMs?: number;
   /** Further arguments of primary and replicas. */
   readonly args?: readonly string[];
-  /** Further variables of the environment of primary and replicas. */
-  readonly env?: Readonly<Record<string, string>>;
+  /** Further variables of the environment of the replicas of the beginning: for a clock of their own. */
+  readonly replicaEnv?: Readonly<Record<string, string>>;
 }
 
 /** A primary, its replicas, and the sentinels that watch them, as processes of their own. */
@@ -39,7 +39,7 @@ export class SentinelGroup {
   private constructor(private readonly fronts: readonly TcpProxy[]) {}
 
   static async start(options: SentinelGroupOptions = {}): Promise<SentinelGroup> {
-    const { replicas = 2, sentinels = 3, downAfterMs = 1000, args = [], env = {} } = options;
+    const { replicas = 2, sentinels = 3, downAfterMs = 1000, args = [], replicaEnv = {} } = options;
     const fronts: TcpProxy[] = [];
     const targets = Array.from({ length: 1 + replicas }, () => ({ port: 0, raw: true }));
     for (const target of targets) fronts.push(await TcpProxy.start(target));
@@ -47,7 +47,8 @@ export class SentinelGroup {
     try {
       const announced = fronts.map(({ host, port }) => ['--replica-announce-ip', host, '--replica-announce-port', String(port)]);
       // The file keeps who is whose replica through a restart.
-      group.nodes = await startServers(announced.map((its) => ({ args: [...DATA_NODE, ...its, ...args], env, config: '\n' })));
+      const env = (i: number): Readonly<Record<string, string>> => (i === 0 ? {} : replicaEnv);
+      group.nodes = await startServers(announced.map((its, i) => ({ args: [...DATA_NODE, ...its, ...args], env: env(i), config: '\n' })));
       targets.forEach((target, i) => (target.port = (group.nodes[i] as RedisServer).port));
       await group.replicate();
       const quorum = Math.floor(sentinels / 2) + 1;
@@ -108,6 +109,18 @@ export class SentinelGroup {
     const old = await this.primary();
     await old.kill();
     return this.promoted(old);
+  }
+
+  /** From now on the replicas miss what is written: they stand still, and their links are gone. Ends with {@link thawReplicas}. */
+  async freezeReplicas(): Promise<void> {
+    const primary = await this.primary();
+    for (const replica of await this.replicas()) replica.freeze();
+    // What is in a link would reach them yet.
+    await command(primary, 'CLIENT', 'KILL', 'TYPE', 'replica');
+  }
+
+  thawReplicas(): void {
+    for (const node of this.nodes) node.thaw();
   }
 
   /** Cuts the node off from sentinels and replicas. Clients that connect to `node.url` still reach it. */
