@@ -32,12 +32,18 @@ export class Amnesia {
     private readonly guardMs: number | undefined,
   ) {}
 
+  /** Whether grants depend on what is seen here. */
+  get isGuarded(): boolean {
+    return this.guardMs !== undefined;
+  }
+
   /** A new connection to the primary at `address`, which is called `server` in messages. */
   saw(address: string, server: string, info: ServerInfo): void {
     this.blindness = undefined;
-    if (!info.isPrimary) return;
+    // Another name for the primary of one address says nothing; a node of a Cluster may be promoted with its connection open.
+    if (!info.isPrimary && address === '') return;
     const before = this.known.get(address);
-    const reason = this.reasonOf(before, info);
+    const reason = info.isPrimary ? this.reasonOf(before, info) : undefined;
     this.known.set(address, { runId: info.runId, replicationId: info.replicationId, leftAt: undefined });
     if (reason === undefined) return;
     const { uptimeMs } = info;

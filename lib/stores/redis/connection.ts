@@ -101,11 +101,16 @@ export class RedisConnection {
     client.on('close', () => {
       this.greeted = false;
     });
-    if (client.isCluster) client.on('+node', (node: RedisClient) => this.greeter.watch(node));
+    if (client.isCluster) this.watch(client);
     // Without a listener an error would be printed, or end the process.
     client.on('error', (error: unknown) => this.failed(error));
     client.on('end', () => this.failWaiting(this.unreachable()));
     return client;
+  }
+
+  private watch(cluster: RedisClient): void {
+    cluster.on('+node', (node: RedisClient) => this.greeter.watch(node));
+    cluster.on('refresh', () => this.greeter.review(cluster.nodes?.('master') ?? []));
   }
 
   private async listen<T>(call: Promise<T>): Promise<T> {

@@ -87,10 +87,14 @@ export class GrantCalls implements GrantPath {
   private laneOf({ node, address }: Route): GrantLane {
     const known = this.lanes.get(node);
     if (known) return known;
-    const { durability, connection } = this.options;
+    const { durability, connection, amnesia, greeter } = this.options;
     // The nodes of a Cluster do not have it from their client.
     const prefix = node.options.keyPrefix ? '' : connection.keyPrefix;
-    const lane = new GrantLane(node, durability, prefix, () => this.refusal({ node, address }));
+    const history = {
+      known: () => (amnesia.isGuarded ? greeter.historyOf(node) : undefined),
+      changed: () => greeter.forget(node),
+    };
+    const lane = new GrantLane(node, durability, prefix, history, () => this.refusal({ node, address }));
     this.lanes.set(node, lane);
     return lane;
   }

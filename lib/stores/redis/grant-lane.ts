@@ -2,6 +2,7 @@ import { StoreError } from '../lease-store.js';
 import type { RedisClient } from './redis-client.js';
 import { isRefused, messageOf } from './redis-errors.js';
 import type { RedisDurability } from './redis-store-options.js';
+import { readHistory } from './server-info.js';
 import { parametersOf, type Asked } from './script-calls.js';
 import type { LeaseScript } from './scripts/lease-script.js';
 
@@ -16,6 +17,14 @@ export interface GrantCall {
 export interface GrantOutcome {
   readonly reply: unknown;
   readonly shortfall: StoreError | undefined;
+}
+
+/** How a lane knows that the server is still the one that was greeted. */
+export interface GrantHistory {
+  /** The replication history that was greeted; `undefined`: not asked for. */
+  known(): string | undefined;
+  /** Another one has come over this connection. */
+  changed(): void;
 }
 
 interface Entry extends GrantCall {
@@ -36,6 +45,7 @@ const TTL_SHARE = 14;
  * The grants of one connection, each with the WAIT for its replicas in the same pipeline: WAIT counts what was written on its own
  * connection, and holds up all that is sent there after it. So there is one pipeline under way at a time, and what is asked
  * meanwhile travels with the next. It begins with the write of a marker, since a grant that is asked for again may write nothing.
+ * With a guard against amnesia, it also asks for the history of the server, since a promotion in a Cluster breaks no connection.
  */
 export class GrantLane {
   private readonly queue: Entry[] = [];
@@ -46,6 +56,7 @@ export class GrantLane {
     private readonly durability: Required<RedisDurability> | undefined,
     /** Of all keys, where the client does not put it there by itself. */
     private readonly prefix: string,
+    private readonly history: GrantHistory,
     /** Asked just before a pipeline leaves: why it may not. */
     private readonly refusal: () => StoreError | undefined,
   ) {}
@@ -70,7 +81,9 @@ export class GrantLane {
   }
 
   private async exchange(entries: readonly Entry[], by: 'evalsha' | 'eval'): Promise<void> {
-    const before = this.durability ? [['set', this.prefix + markerOf(entries), '1', 'PX', MARKER_MS]] : [];
+    const known = this.history.known();
+    const marker = this.durability ? [['set', this.prefix + markerOf(entries), '1', 'PX', MARKER_MS]] : [];
+    const before = known === undefined ? marker : [...marker, ['info', 'replication']];
     const after = this.durability ? [['wait', this.durability.replicas, this.limitMs(entries, this.durability.timeoutMs)]] : [];
     const commands = [...before, ...entries.map((entry) => this.commandOf(entry, by)), ...after];
     let replies: Replies;
@@ -80,7 +93,8 @@ export class GrantLane {
       for (const entry of entries) entry.reject(error);
       return;
     }
-    const shortfall = this.durability && shortfallOf(replies, this.durability.replicas);
+    const shortfall =
+      this.strangerIn(replies[before.length - 1], known) ?? (this.durability && shortfallOf(replies, this.durability.replicas));
     const unknown: Entry[] = [];
     entries.forEach((entry, i) => {
       const [error, reply] = replies[before.length + i] ?? [new Error('Connection is closed.')];
@@ -89,6 +103,13 @@ export class GrantLane {
       else entry.reject(error);
     });
     if (unknown.length > 0) await this.exchange(unknown, 'eval');
+  }
+
+  /** Why grants of another history do not count. */
+  private strangerIn([error, reply]: readonly [unknown?, unknown?] = [], known: string | undefined): StoreError | undefined {
+    if (known === undefined || (!error && readHistory(reply) === known)) return undefined;
+    this.history.changed();
+    return new StoreError('transient', 'another Redis server has taken over', { cause: error });
   }
 
   private commandOf({ script, shared, asked }: GrantCall, by: 'evalsha' | 'eval'): (string | number)[] {

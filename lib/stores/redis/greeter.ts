@@ -12,6 +12,7 @@ const LOADING_MS = 100;
 export class Greeter {
   private readonly greetings = new WeakMap<RedisClient, Promise<void>>();
   private readonly refusals = new WeakMap<RedisClient, string>();
+  private readonly seen = new WeakMap<RedisClient, ServerInfo>();
   private readonly watched = new WeakSet<RedisClient>();
 
   constructor(
@@ -49,6 +50,25 @@ export class Greeter {
     return greeting;
   }
 
+  /** The history that the server followed when it was greeted. */
+  historyOf(client: RedisClient): string | undefined {
+    return this.seen.get(client)?.replicationId;
+  }
+
+  /** Something has changed at the other end of a connection that did not break: it is to be greeted again. */
+  forget(client: RedisClient): void {
+    this.greetings.delete(client);
+  }
+
+  /** Greets again those of these primaries that were replicas before: a promotion breaks no connection. */
+  review(primaries: readonly RedisClient[]): void {
+    for (const node of primaries) {
+      if (this.seen.get(node)?.isPrimary !== false) continue;
+      this.forget(node);
+      this.greet(node, addressOf(node)).catch(() => undefined);
+    }
+  }
+
   /** Why WAIT cannot be had on this connection, in the words of Redis. */
   refusesWait(client: RedisClient): string | undefined {
     return this.refusals.get(client);
@@ -72,6 +92,7 @@ export class Greeter {
       this.blind('Redis does not say in INFO which server it is');
       return;
     }
+    this.seen.set(client, info);
     this.amnesia.saw(address, addressOf(client), info);
     if (info.isPrimary) void this.checkEviction(client, info.evictionPolicy).catch(() => undefined);
   }

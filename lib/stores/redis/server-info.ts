@@ -32,3 +32,8 @@ export function readServerInfo(reply: unknown): ServerInfo | undefined {
     evictionPolicy: fields.get('maxmemory_policy'),
   };
 }
+
+/** The history in a reply of `INFO replication`. */
+export function readHistory(reply: unknown): string | undefined {
+  return /^master_replid:(\w+)/m.exec(String(reply))?.[1];
+}

@@ -127,11 +127,24 @@ describe('a server that may have forgotten leases', () => {
     see({}, 'host:1');
     see({ runId: 'b', replicationId: 'B' }, 'host:2');
     see({ runId: 'new', replicationId: 'N' }, 'host:3');
-    see({ runId: 'replica', replicationId: 'R', isPrimary: false }, 'host:4');
+    see({ runId: 'replica', replicationId: 'B', isPrimary: false }, 'host:4');
     expect(told).toEqual([]);
     see({ runId: 'replica', replicationId: 'R', formerReplicationId: 'B' }, 'host:4');
     expect(told).toMatchObject([{ reason: 'promoted' }]);
+    // One that was never met before.
+    see({ runId: 'other', replicationId: 'O', formerReplicationId: 'A' }, 'host:5');
+    expect(told).toMatchObject([{ reason: 'promoted' }, { reason: 'promoted', pauseMs: GUARD_MS }]);
     expect(['host:1', 'host:2', 'host:3', 'host:4'].map((at) => amnesia.refusal(at) !== undefined)).toEqual([false, false, false, true]);
+  });
+
+  it('is not a replica that we reached by mistake', () => {
+    const { amnesia, told, see } = rig();
+    see({});
+    amnesia.left('');
+    see({ runId: 'r', isPrimary: false });
+    amnesia.left('');
+    see({});
+    expect(told).toEqual([]);
   });
 
   it('is told without a guard, and pauses nothing', () => {
