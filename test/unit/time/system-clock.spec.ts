@@ -26,6 +26,23 @@ describe('SystemClock', () => {
     else expect([before, after]).toEqual([undefined, undefined]);
   });
 
+  it('does not take a pause between its two readings for a suspend', () => {
+    if (process.platform !== 'linux') return expect(new SystemClock().suspended()).toBeUndefined();
+    const clock = new SystemClock();
+    const before = clock.suspended() as number;
+    const now = performance.now.bind(performance);
+    const spy = jest.spyOn(performance, 'now').mockImplementationOnce(() => {
+      const read = now();
+      while (now() - read < 300);
+      return read;
+    });
+    try {
+      expect((clock.suspended() as number) - before).toBeLessThan(150);
+    } finally {
+      spy.mockRestore();
+    }
+  });
+
   it('does not keep the process alive', () => {
     const spy = jest.spyOn(globalThis, 'setTimeout');
     try {
