@@ -27,9 +27,8 @@ describe('SystemClock', () => {
   });
 
   it('does not take a pause between its two readings for a suspend', () => {
-    if (process.platform !== 'linux') return expect(new SystemClock().suspended()).toBeUndefined();
     const clock = new SystemClock();
-    const before = clock.suspended() as number;
+    const before = clock.suspended() ?? 0;
     const now = performance.now.bind(performance);
     const spy = jest.spyOn(performance, 'now').mockImplementationOnce(() => {
       const read = now();
@@ -37,7 +36,7 @@ describe('SystemClock', () => {
       return read;
     });
     try {
-      expect((clock.suspended() as number) - before).toBeLessThan(150);
+      expect((clock.suspended() ?? 0) - before).toBeLessThan(150);
     } finally {
       spy.mockRestore();
     }
