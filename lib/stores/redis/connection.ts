@@ -3,7 +3,7 @@ import { StoreError } from '../lease-store.js';
 import { endClient, makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import type { Greeter } from './greeter.js';
-import { isReply, kindOf, messageOf, toStoreError } from './redis-errors.js';
+import { isOneOfMany, isReply, kindOf, messageOf, oneOfManyError, toStoreError } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
 
 /** A call that waits for a connection. */
@@ -121,7 +121,7 @@ export class RedisConnection {
       return answer;
     } catch (error) {
       if (isReply(error)) this.silent = 0;
-      throw error;
+      throw isOneOfMany(error) && !this.isCluster ? oneOfManyError(error) : error;
     } finally {
       this.inFlight -= 1;
     }

@@ -62,6 +62,19 @@ export function isRefused(error: unknown): boolean {
 const REFUSED =
   /\bNOPERM\b|can't run this command|unknown (sub)?command|command\b.* (is )?(not|never) (allowed|supported|available|permitted)|disabled/i;
 
+/** What only a node of a Cluster answers, to a client that takes it for the whole of Redis: another node has the key, or several have the keys. */
+export function isOneOfMany(error: unknown): boolean {
+  return isReply(error) && /^(MOVED|ASK|CROSSSLOT)\b/.test(messageOf(error));
+}
+
+/** The error for it: no retry can mend that. */
+export function oneOfManyError(error: unknown): StoreError {
+  const remedy = 'give { cluster: { nodes: [{ host, port }, ...] } }, or a ready Cluster of ioredis';
+  return new StoreError('fatal', `the option "connection" leads to a single node of a Redis Cluster (${messageOf(error)}): ${remedy}`, {
+    cause: error,
+  });
+}
+
 /** True where the server is a replica: the client has to find the new primary. */
 export function isReadOnly(error: unknown): boolean {
   return messageOf(error).includes('READONLY');
