@@ -8,6 +8,8 @@ import { toStoreError } from './to-store-error.js';
 export class NodeLink {
   /** It has not answered its last call: nobody holds his breath for it. */
   silent = false;
+  /** Names the server behind it, as far as it was told. */
+  run = '';
   readonly leftovers: Leftovers;
 
   constructor(

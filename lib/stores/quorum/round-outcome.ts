@@ -1,5 +1,6 @@
 import { StoreError, type Busy } from '../lease-store.js';
 import type { Ballot } from './ballot.js';
+import type { NodeLink } from './node-link.js';
 import { elect, majorityOf, type Experience, type MemoryLimits } from './rules.js';
 import { judgeBusy, noMajority, type Failure } from './verdicts.js';
 
@@ -34,15 +35,14 @@ function failuresOf(ballots: readonly Ballot[], token: number, limits: MemoryLim
 }
 
 /** The error for two nodes that turn out to be one server: its loss would cost two votes. */
-export function sameServer(ballots: readonly Ballot[]): StoreError | undefined {
+export function sameServer(links: readonly NodeLink[]): StoreError | undefined {
   const names = new Map<string, string>();
-  for (const { link, memory } of ballots) {
-    if (memory === undefined || memory.run === '') continue;
-    const first = names.get(memory.run);
+  for (const { name, run } of links) {
+    const first = run === '' ? undefined : names.get(run);
     if (first !== undefined) {
-      return new StoreError('fatal', `${first} and ${link.name} of the quorum are the same server: give each node a server of its own`);
+      return new StoreError('fatal', `${first} and ${name} of the quorum are the same server: give each node a server of its own`);
     }
-    names.set(memory.run, link.name);
+    names.set(run, name);
   }
   return undefined;
 }

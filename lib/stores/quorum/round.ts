@@ -159,6 +159,7 @@ export class Round {
     if (result.kind === 'confirmed') {
       ballot.confirmed = token;
       ballot.memory = result.memory;
+      ballot.link.run = result.memory?.run ?? '';
     } else if (result.kind === 'ahead') {
       ballot.granted = result.fencingToken;
       ballot.asking = 0;
@@ -203,7 +204,7 @@ export class Round {
       this.fail(new StoreError('transient', `the answers of the quorum took the whole ttl of ${String(ttlMs)} ms`));
       return;
     }
-    const twins = sameServer(this.ballots);
+    const twins = sameServer(links);
     if (twins) {
       this.fail(twins);
       return;
