@@ -87,7 +87,7 @@ export class Amnesia {
     if (before === undefined) {
       // In a Cluster the primary that it followed had another address.
       if (formerReplicationId !== undefined && this.follows(formerReplicationId)) return 'promoted';
-      return uptimeMs - UPTIME_STEP_MS < (this.guardMs ?? 0) ? 'started' : undefined;
+      return this.guardMs !== undefined && uptimeMs - UPTIME_STEP_MS < this.guardMs ? 'started' : undefined;
     }
     const followed = formerReplicationId !== undefined && before.replicationId !== replicationId;
     // A lone primary begins a new history, without a former one, when its last replica has been away for long: nothing was lost.

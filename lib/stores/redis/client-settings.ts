@@ -25,6 +25,8 @@ export function singleSettings(user: RedisClientOptions): Record<string, unknown
   return {
     lazyConnect: true,
     enableOfflineQueue: true,
+    // Ours (`Greeter`) also works where INFO is refused; that of a Sentinel client also looks whether it has reached a primary.
+    enableReadyCheck: Boolean(sentinels),
     maxRetriesPerRequest: 0,
     enableAutoPipelining: false,
     commandTimeout: undefined,

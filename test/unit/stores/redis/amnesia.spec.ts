@@ -149,7 +149,7 @@ describe('a server that may have forgotten leases', () => {
 
   it('is told without a guard, and pauses nothing', () => {
     const { amnesia, told, see } = rig({ guardMs: undefined });
-    see({ uptimeMs: 1000 });
+    see({ uptimeMs: 0 });
     amnesia.left('');
     see({ runId: 'b', replicationId: 'B', uptimeMs: 0 });
     expect(told).toMatchObject([{ reason: 'restarted', pauseMs: 0 }]);
