@@ -49,7 +49,7 @@ export class Stamper {
 /** A deadline: so many milliseconds after an acknowledged request left. */
 interface Deadline {
   sent: Stamp;
-  readonly ms: number;
+  ms: number;
 }
 
 /**
@@ -58,8 +58,8 @@ interface Deadline {
  * that any acknowledged request gives, since a request for a short ttl may move the one and not the other.
  */
 export class Validity {
-  private soft: Deadline;
-  private hard: Deadline;
+  private readonly soft: Deadline;
+  private readonly hard: Deadline;
 
   constructor(
     private readonly clock: Clock,
@@ -76,10 +76,8 @@ export class Validity {
    */
   confirm(sent: Stamp, ttlMs: number, now = momentOf(this.clock)): void {
     const afresh = sent.wall > this.soft.sent.wall && this.judge(now) === 'suspect';
-    const soft = { sent, ms: softMs(ttlMs) };
-    const hard = { sent, ms: hardMs(ttlMs) };
-    if (afresh || !isLater(this.soft, soft)) this.soft = soft;
-    if (afresh || !isLater(this.hard, hard)) this.hard = hard;
+    move(this.soft, sent, softMs(ttlMs), afresh);
+    move(this.hard, sent, hardMs(ttlMs), afresh);
   }
 
   /** Computed from the clocks at the call, unless the moment is given. */
@@ -116,6 +114,9 @@ export class Validity {
   }
 }
 
-function isLater(one: Deadline, other: Deadline): boolean {
-  return one.sent.mono + one.ms > other.sent.mono + other.ms;
+/** Never back, unless it counts afresh. */
+function move(deadline: Deadline, sent: Stamp, ms: number, afresh: boolean): void {
+  if (!afresh && deadline.sent.mono + deadline.ms > sent.mono + ms) return;
+  deadline.sent = sent;
+  deadline.ms = ms;
 }

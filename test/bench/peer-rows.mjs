@@ -97,3 +97,47 @@ export const peerRow = {
     return [...lines, ...failed];
   },
 };
+
+/** 5,000 of them, kept alive for 20 s by whoever can; CPU of this process, which does nothing else. */
+export const peersHeldRow = {
+  name: 'peers-held',
+  title: '5,000 leases held for 20 s at a ttl of 10 s, each with its defaults',
+  optional: true,
+  async run({ redis }) {
+    const { peers } = await import('./peers/peers.mjs');
+    const lines = [];
+    let most = Infinity;
+    for (const [name, make] of Object.entries(peers)) {
+      const peer = await make(redis.url);
+      if (peer.hold) {
+        const cost = await holding(redis, (key) => peer.hold(key, 10_000));
+        if (cost.kept) most = Math.min(most, cost.cpuSeconds);
+        lines.push({ what: name, value: Number(cost.cpuSeconds.toFixed(3)), detail: cost.detail });
+      } else lines.push({ what: name, value: 'has no renewal' });
+      await peer.close();
+    }
+    const { service, store, counts } = leaseService(redis.url);
+    const cost = await holding(redis, async (key) => {
+      const lease = await service.acquire(key, { ttl: 10 });
+      return () => lease.release();
+    });
+    const value = Number(cost.cpuSeconds.toFixed(3));
+    const detail = `${cost.detail}, ${counts.renewals} renewals`;
+    await store.close();
+    return [{ what: 'nestjs-lease', value, target: `< ${most.toFixed(3)}`, met: value < most, detail }, ...lines];
+  },
+};
+
+async function holding(redis, hold) {
+  await redis.client.flushall();
+  const ends = [];
+  for (let i = 0; i < 5000; i += 100) ends.push(...(await Promise.all(Array.from({ length: 100 }, (_, k) => hold(`held:${i + k}`)))));
+  await sleep(1000);
+  await redis.reset();
+  const { cpuMs } = await timed(() => sleep(20_000));
+  const kept = await redis.client.eval("return #redis.call('KEYS', '*held:*[0-9]') + #redis.call('KEYS', '*{held:*}')", 0);
+  const [evalsha, evals] = [await redis.calls('evalsha'), await redis.calls('eval')];
+  await Promise.allSettled(ends.map((end) => end()));
+  const lost = kept < 5000 ? `, of 5,000 only ${kept} were still held` : '';
+  return { cpuSeconds: cpuMs / 1000, kept: kept >= 5000, detail: `${evalsha + evals} script calls${lost}` };
+}

@@ -104,9 +104,9 @@ export const waitingRows = [
       const store = new RedisLeaseStore({ connection: redis.url, namespace: 'bench', fenceRetentionMs: 3000 });
       const service = createLeaseService({ store });
       const use = async (from, count) => {
-        for (let i = from; i < from + count; i += 500) {
+        for (let i = from; i < from + count; i += 100) {
           await Promise.all(
-            Array.from({ length: 500 }, async (_, k) => void (await (await service.acquire(`once:${i + k}`, { ttl: 1 })).release())),
+            Array.from({ length: 100 }, async (_, k) => void (await (await service.acquire(`once:${i + k}`, { ttl: 1 })).release())),
           );
         }
       };

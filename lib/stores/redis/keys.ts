@@ -40,13 +40,24 @@ export class LeaseKeys {
    */
   of(key: string): readonly [lease: string, fence: string, queue: string, waiters: string] {
     if (key === '') throw new LeaseKeyError('The key of a lease is empty: name what it protects, for example "job:42".', { key });
+    const [lease, fence] = this.ofRenewal(key);
+    return [lease, fence, `${lease}:queue`, `${lease}:waiters`];
+  }
+
+  /** Of a lease that is held already: its key and that of its fence. */
+  ofRenewal(key: string): readonly [lease: string, fence: string] {
     const lease = `${this.namespace}:{${escapePart(key)}}`;
-    return [lease, `${lease}:fence`, `${lease}:queue`, `${lease}:waiters`];
+    return [lease, `${lease}:fence`];
   }
 
   /** Channel on which a process is told that a lease is offered to one of its waiters; completed by the name of the process. */
   get wakeChannel(): string {
     return `${this.namespace}:wake:`;
+  }
+
+  /** The same in a Cluster, where each lease has channels of its own, in its slot; scripts make it of the key of the lease. */
+  wakeChannelOf(key: string): string {
+    return `${this.of(key)[0]}:wake:`;
   }
 
   /**

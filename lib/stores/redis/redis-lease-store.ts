@@ -34,9 +34,10 @@ import { RedisEffects } from './redis-effects.js';
 import { RedisInstants } from './redis-instants.js';
 import { RedisJobs } from './redis-jobs.js';
 import { RedisQuorumNode } from './redis-quorum-node.js';
+import { RedisRenewals } from './redis-renewals.js';
 import { memberOf, placeOf, RedisLine } from './redis-line.js';
 import { checkDurability, checkWhole, type RedisLeaseStoreOptions } from './redis-store-options.js';
-import { readAcquire, readRecord, readRenew } from './replies.js';
+import { readAcquire, readRecord } from './replies.js';
 import { ScriptCalls, type Asked } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
 import { forceReleaseScript } from './scripts/force-release.script.js';
@@ -44,7 +45,6 @@ import { inspectScript } from './scripts/inspect.script.js';
 import type { LeaseScript } from './scripts/lease-script.js';
 import { withSpare } from './scripts/lua-parts.js';
 import { releaseScript } from './scripts/release.script.js';
-import { renewScript } from './scripts/renew.script.js';
 import { toStoreError } from './redis-errors.js';
 import { Turn } from './turn.js';
 
@@ -73,6 +73,7 @@ export class RedisLeaseStore implements LeaseStore {
   private readonly ownConnection: RedisConnection | undefined;
   private readonly calls: ScriptCalls;
   private readonly grants: GrantPath;
+  private readonly renewals: RedisRenewals;
   private readonly line: RedisLine;
   private readonly turn: Turn;
 
@@ -84,7 +85,7 @@ export class RedisLeaseStore implements LeaseStore {
     const plan = planConnection('connection' in options ? options.connection : DEFAULT_CONNECTION);
     this.keys = new LeaseKeys(namespace);
     this.retention = [withSpare(fenceRetentionMs)];
-    this.passing = [...this.retention, this.keys.wakeChannel];
+    this.passing = [...this.retention, isCluster(plan) ? '' : this.keys.wakeChannel];
     const amnesia = new Amnesia(clock, this.notices, amnesiaGuardMs);
     const greeter = new Greeter(clock, this.notices, amnesia, durability !== undefined);
     const connect = (): RedisConnection => new RedisConnection(plan, clock, patienceMs, greeter);
@@ -100,7 +101,8 @@ export class RedisLeaseStore implements LeaseStore {
     this.effects = new RedisEffects(this.keys, this.calls);
     this.jobs = new RedisJobs(this.keys, this.calls, this.grants, this.retention, this.passing, (key) => this.inspect(key));
     this.quorumNode = new RedisQuorumNode(this.keys, this.calls, this.connection, this.retention);
-    this.line = new RedisLine(plan, this.keys, this.calls, this.connection, this.notices);
+    this.renewals = new RedisRenewals(this.keys, this.calls, this.retention);
+    this.line = new RedisLine(isCluster(plan) ? undefined : plan, this.keys, this.calls, this.connection, this.notices, clock);
     this.turn = new Turn(
       (asked) => this.calls.send(releaseScript, this.passing, asked),
       (asked) => this.grants.send(acquireScript, this.passing, asked),
@@ -123,30 +125,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   /** Rejects only when nothing at all could be asked. */
   renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
-    if (requests.length === 0) return Promise.resolve([]);
-    return new Promise((resolve, reject) => {
-      const results = new Array<RenewResult>(requests.length);
-      let left = requests.length;
-      let failed = 0;
-      const put = (i: number, result: RenewResult, error?: StoreError): void => {
-        results[i] = result;
-        left -= 1;
-        if (error) failed += 1;
-        if (left > 0) return;
-        if (error && failed === requests.length) reject(error);
-        else resolve(results);
-      };
-      const asked = requests.map(({ key, holderId, ttlMs, fencingToken }, i): Asked => {
-        const [lease, fence] = this.keys.of(key);
-        return {
-          keys: [lease, fence],
-          args: [escapePart(holderId), ttlMs, fencingToken],
-          settle: (reply, time) => put(i, readRenew(reply, lease, time)),
-          fail: (error) => put(i, { kind: 'unknown', error }, error),
-        };
-      });
-      this.calls.send(renewScript, this.retention, asked);
-    });
+    return this.renewals.renew(requests);
   }
 
   release({ key, holderId, fencingToken }: ReleaseRequest): Promise<ReleaseResult> {
