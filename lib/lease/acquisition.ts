@@ -5,6 +5,7 @@ import { holderTagOf, newHolderId } from './holder-id.js';
 import type { EngineParts } from './engine-parts.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import { Lease } from './lease.js';
+import { onAbort } from './on-abort.js';
 import { minTokenError, refusalOf } from './refusal.js';
 import { callLimitMs, settleWithin, toStoreError, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
@@ -85,11 +86,11 @@ export class Acquisition {
 
   private async waitInLine(aborted: Aborted): Promise<Lease | Busy> {
     const { waiters } = this.engine;
-    if (!waiters.listening) {
+    if (!waiters.hears(this.key)) {
       // Most waits find the lease free; who must wait subscribes first, and then takes a place.
       const outcome = this.ended(await this.attempt(this.limitMs, aborted));
       if (outcome.end) return outcome.end;
-      await this.unless(aborted, this.leftMs(), waiters.listen());
+      await this.unless(aborted, this.leftMs(), waiters.listen(this.key));
     }
     const { holderId } = this.request;
     const waiter = waiters.join(this.key, holderId);
@@ -220,9 +221,7 @@ export class Acquisition {
     signal.throwIfAborted();
     let stop = (): void => undefined;
     const aborted = new Promise<never>((_, reject) => {
-      const abort = (): void => reject(signal.reason as Error);
-      signal.addEventListener('abort', abort, { once: true });
-      stop = () => signal.removeEventListener('abort', abort);
+      stop = onAbort(signal, () => reject(signal.reason as Error));
     });
     aborted.catch(() => undefined);
     try {

@@ -5,6 +5,7 @@ import type { EngineParts } from './engine-parts.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { GiveBack } from './lease-core.js';
 import { leaseHandle } from './lease.js';
+import { onAbort } from './on-abort.js';
 import type { InstantOutcome, InstantRequest, InstantRun } from './scheduled-instant.js';
 import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
@@ -120,11 +121,11 @@ export class InstantAcquisition {
     return new Promise((resolve) => {
       const end = (): void => {
         timer.cancel();
-        this.stop.removeEventListener('abort', end);
+        ended();
         resolve();
       };
       const timer = this.engine.clock.setTimer(end, ms);
-      this.stop.addEventListener('abort', end, { once: true });
+      const ended = onAbort(this.stop, end);
     });
   }
 }

@@ -1,3 +1,5 @@
+import { onAbort } from '../lease/on-abort.js';
+
 /** A signal of its own for one call. */
 export interface LinkedSignal {
   readonly signal: AbortSignal;
@@ -22,8 +24,7 @@ export function linkedSignal(sources: readonly (AbortSignal | undefined)[]): Lin
       follow();
       break;
     }
-    source.addEventListener('abort', follow, { once: true });
-    undo.push(() => source.removeEventListener('abort', follow));
+    undo.push(onAbort(source, follow));
   }
   return { signal: controller.signal, abort, unlink };
 }

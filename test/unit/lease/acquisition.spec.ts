@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { getEventListeners, getMaxListeners } from 'node:events';
 import { StoreError } from '../../../lib/stores/lease-store.js';
 import { LeaseRig, outcomeOf, watch } from '../../support/lease-rig.js';
 
@@ -150,6 +151,26 @@ describe('acquire: the signal of the caller', () => {
     expect(await waiting.now()).toBe(reason);
     expect(await outcomeOf(rig.acquire('other', { signal: controller.signal }))).toBe(reason);
     expect(rig.faulty.calls('acquire').filter((call) => call.key === 'other')).toHaveLength(0);
+  });
+
+  it('may be shared by any number of waits: Node warns of no leak, and nothing stays on it', async () => {
+    const rig = new LeaseRig();
+    await rig.acquire('k');
+    const controller = new AbortController();
+    const { signal } = controller;
+    const warnings: Error[] = [];
+    const hear = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', hear);
+    const waits = Array.from({ length: 30 }, () => watch(rig.rival().acquire('k', { wait: '5s', signal })));
+    await rig.clock.advanceAsync(100);
+    const most = getMaxListeners(signal);
+    controller.abort(new Error('gone'));
+    for (const wait of waits) expect(await wait.now()).toMatchObject({ message: 'gone' });
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', hear);
+    expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    expect(most - getMaxListeners(signal)).toBe(30);
   });
 
   it('takes back what was under way, and passes the lease on', async () => {
