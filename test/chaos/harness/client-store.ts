@@ -8,5 +8,5 @@ export type StoreSpec = { readonly connection: RedisConnectionOption } | { reado
 
 export function makeStore(spec: StoreSpec, namespace: string): LeaseStore {
   if ('connection' in spec) return new RedisLeaseStore({ connection: spec.connection, namespace, patienceMs: 600 });
-  return new QuorumLeaseStore(spec.quorum, { namespace, nodeTimeout: '200ms', longestTtl: '2s' });
+  return new QuorumLeaseStore(spec.quorum, { namespace, nodeTimeout: '200ms', longestTtl: '2500ms' });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Harness, type Outcome } from './harness.js';
-import { lostOrStale, notServed, passedUnheld, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
+import { lostOrStale, notServed, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
 import { showSchedule, type Fault } from './schedule.js';
 import { STAGES, type Topology } from './stages.js';
 
@@ -9,13 +9,14 @@ const { CHAOS_SEED = '20', CHAOS_MINUTES: minutes, CHAOS_TOPOLOGY = 'primary', C
 const seed = Number(CHAOS_SEED);
 const topology = CHAOS_TOPOLOGY as Topology;
 const forMs = minutes === undefined ? 5000 : Number(minutes) * 60_000;
+const quietMs = minutes === undefined ? 1500 : 10_000;
 jest.setTimeout(forMs + 240_000);
 
 async function run(): Promise<Outcome> {
   if (!(topology in STAGES)) throw new Error(`Topologies are ${Object.keys(STAGES).join(', ')}; this is ${topology}.`);
   const announce = (faults: readonly Fault[]): void => console.log(showSchedule(faults));
   const more = { ...(minutes === undefined ? {} : { announce }), broken: broken !== undefined };
-  const outcome = await Harness.run({ seed, forMs, clients: 4, start: STAGES[topology], ...more });
+  const outcome = await Harness.run({ seed, forMs, quietMs, clients: 4, start: STAGES[topology], ...more });
   if (minutes !== undefined) console.log(JSON.stringify(reportOf(outcome), undefined, 1));
   return outcome;
 }
@@ -25,7 +26,7 @@ function reportOf({ history, faults, failures }: Outcome): object {
   const writes = audited.filter(({ op }) => op === 'write');
   const { judged, excused } = passedUnheld(history);
   return {
-    ...{ topology, seed, faults, failures, grants: grants.length, runs: runs.length, items: rows.set.length },
+    ...{ topology, seed, ttlMs: history.ttlMs, faults, failures, grants: grants.length, runs: runs.length, items: rows.set.length },
     ...{ writes: writes.length, refused: writes.filter(({ register }) => !register).length },
     ...{ passes: passes.length, judged, excused },
     withoutFence: Object.fromEntries(['careful', 'naive', 'long'].map((key) => [key, unfenced(history, key)])),
@@ -42,6 +43,7 @@ const found = ({ history }: Outcome): Record<string, readonly string[]> => ({
   'I5: without a ttl': history.endless,
   'order of the line': history.line,
   'instants that ran twice': ranTwice(history),
+  'instants that nobody ran': ranNever(history),
   crashes: history.crashes,
 });
 

@@ -11,6 +11,8 @@ import { WORKLOADS } from './workloads.js';
 export interface HarnessOptions {
   readonly seed: number;
   readonly forMs: number;
+  /** After the faults everybody works on for so long. */
+  readonly quietMs: number;
   readonly clients: number;
   readonly start: (clients: number, amnesia: TellAmnesia, watch: Rewatch) => Promise<Stage>;
   /** Clients do not ask whether they hold what they write under. */
@@ -27,10 +29,8 @@ export interface Outcome {
 }
 
 const NAMESPACE = 'chaos';
-const TTL_MS = 1500;
+const TTLS_MS = [1500, 700, 1000, 2500] as const;
 const KEYS = WORKLOADS.map(({ key }) => key);
-/** After the faults everybody works on for so long. */
-const QUIET_MS = 1500;
 
 /** Client processes work under leases while everything around them breaks by schedule; what happens is written down. */
 export class Harness {
@@ -46,7 +46,11 @@ export class Harness {
   private storeBusy = false;
   private readonly under: Promise<void>[] = [];
 
-  private constructor(private readonly options: HarnessOptions) {}
+  private readonly ttlMs: number;
+
+  private constructor(private readonly options: HarnessOptions) {
+    this.ttlMs = TTLS_MS[options.seed % TTLS_MS.length] as number;
+  }
 
   static async run(options: HarnessOptions): Promise<Outcome> {
     const harness = new Harness(options);
@@ -70,7 +74,7 @@ export class Harness {
     await Promise.all(this.under);
     await this.heal();
     const healedAt = now();
-    await sleep(QUIET_MS);
+    await sleep(this.options.quietMs);
     await this.served(healedAt);
     const endedAt = now();
     await Promise.all(this.slots.map((slot) => slot.end()));
@@ -81,7 +85,7 @@ export class Harness {
   private schedule(): Fault[] {
     const { seed, forMs, announce } = this.options;
     const kinds: readonly FaultKind[] = [...CLIENT_FAULTS, ...STORE_FAULTS, ...this.stage.kinds, ...this.stage.kinds];
-    const faults = scheduleOf({ seed, forMs, ttlMs: TTL_MS, kinds });
+    const faults = scheduleOf({ seed, forMs, ttlMs: this.ttlMs, kinds });
     announce?.(faults);
     return faults;
   }
@@ -108,7 +112,7 @@ export class Harness {
     for (let i = 0; i < clients; i++) {
       const door = await TcpProxy.start({ port: this.resource.port, raw: true });
       this.doors.push(door);
-      const about = { store: this.stage.store(i), namespace: NAMESPACE, ttlMs: TTL_MS, workloads: WORKLOADS, cron, seed, broken };
+      const about = { store: this.stage.store(i), namespace: NAMESPACE, ttlMs: this.ttlMs, workloads: WORKLOADS, cron, seed, broken };
       this.slots.push(new ClientSlot(i, this.stage.links(i), door, about, () => this.storeFaults.catch(() => undefined)));
     }
     await Promise.all(this.slots.map((slot) => slot.start()));
@@ -200,7 +204,7 @@ export class Harness {
     const failures: Record<string, number> = {};
     for (const { code } of this.told('failed')) failures[String(code)] = (failures[String(code)] ?? 0) + 1;
     const history: History = {
-      ...{ keys: KEYS, ttlMs: TTL_MS, amnesia: this.amnesia, healedAt, endedAt, votes: this.stage.votes },
+      ...{ keys: KEYS, ttlMs: this.ttlMs, scheduled: this.stage.cron, amnesia: this.amnesia, healedAt, endedAt, votes: this.stage.votes },
       grants: this.told('grant') as unknown as Grant[],
       passes: this.told('pass') as unknown as Pass[],
       runs: this.told('run') as unknown as Run[],

@@ -62,6 +62,8 @@ export interface History {
   readonly votes: number;
   readonly amnesia: readonly Amnesia[];
   readonly runs: readonly Run[];
+  /** Whether the job of every second was run at all. */
+  readonly scheduled: boolean;
   /** What the resource was asked, in order, and what is in it in the end. */
   readonly audited: readonly Audited[];
   readonly rows: Rows;

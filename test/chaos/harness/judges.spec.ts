@@ -1,10 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Grant, History, Pass, Stay } from './history.js';
-import { lostOrStale, notServed, passedUnheld, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
+import { lostOrStale, notServed, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
 import type { Audited } from './resource.js';
 
 const history = (more: Partial<History>): History => ({
-  ...{ keys: ['k'], ttlMs: 1500, votes: 1, dead: 0, healedAt: 10_000, endedAt: 20_000, rows: { fenced: {}, plain: {}, set: [] } },
+  ...{
+    keys: ['k'],
+    ttlMs: 1500,
+    votes: 1,
+    dead: 0,
+    scheduled: true,
+    healedAt: 10_000,
+    endedAt: 20_000,
+    rows: { fenced: {}, plain: {}, set: [] },
+  },
   ...{ grants: [], passes: [], stays: [], amnesia: [], runs: [], audited: [], line: [], endless: [], crashes: [] },
   ...more,
 });
@@ -139,6 +148,16 @@ describe('an instant of the job', () => {
     expect(ranTwice(history({ runs, amnesia: [{ kind: 'restart-empty', from: 1100, until: 1200 }] }))).toEqual([]);
     expect(ranTwice(history({ runs, amnesia: [{ kind: 'restart-empty', from: 1600, until: 1700 }] }))).toHaveLength(1);
     expect(ranTwice(history({ runs, amnesia: [{ kind: 'delete-lease', key: 'k', from: 1100, until: 1200 }] }))).toHaveLength(1);
+  });
+});
+
+describe('an instant that nobody ran', () => {
+  const runs = [16_000, 17_000, 18_000].map((instant) => ({ instant, token: 1, at: instant, client: 'a' }));
+  it('is found after the faults, where a job is run at all', () => {
+    expect(ranNever(history({ runs }))).toEqual([]);
+    expect(ranNever(history({ runs: runs.slice(1) }))).toHaveLength(1);
+    expect(ranNever(history({ runs: [] }))).toHaveLength(3);
+    expect(ranNever(history({ runs: [], scheduled: false }))).toEqual([]);
   });
 });
 

@@ -123,6 +123,16 @@ export function ranTwice({ runs, amnesia }: History): string[] {
     });
 }
 
+/** Instants of the job that nobody ran, in the quiet time after the faults. */
+export function ranNever({ runs, healedAt, endedAt, ttlMs, scheduled }: History): string[] {
+  if (!scheduled) return [];
+  const ran = new Set(runs.map(({ instant }) => instant));
+  const never: string[] = [];
+  for (let instant = Math.ceil((healedAt + ttlMs + SLOW_MS) / 1000) * 1000; instant < endedAt - 1500; instant += 1000)
+    if (!ran.has(instant)) never.push(`nobody ran the instant ${String(instant)}`);
+  return never;
+}
+
 /** What happens to what no fence protects; not a fault of anybody, but what fencing is for. */
 export interface Unfenced {
   readonly writes: number;
