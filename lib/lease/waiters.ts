@@ -71,21 +71,24 @@ export class Waiters {
 
   constructor(private readonly parts: WaitersParts) {}
 
-  /** True once notices arrive, or were waited for long enough: a place in the line may be taken. */
-  get listening(): boolean {
-    return this.isListening;
+  /** True once notices of this key arrive, or were waited for long enough: a place in its line may be taken. */
+  hears(key: string): boolean {
+    return this.isListening && (this.subscription?.follow === undefined || this.lines.has(key));
   }
 
   /**
    * Subscribe first, then enqueue: otherwise a notice could come before anybody hears it. A subscription that does not come about
    * keeps nobody from waiting: until it does they look.
    */
-  async listen(): Promise<void> {
+  async listen(key: string): Promise<void> {
     const { store, clock } = this.parts;
     if (this.subscription === undefined) this.checkedAt = clock.monotonic();
     this.subscription ??= this.parts.outside(() => store.onWake(this.process, (wake) => this.told(wake)));
-    await settleWithin(clock, LISTEN_LIMIT_MS, [this.subscription.ready]);
+    const { subscription } = this;
+    await settleWithin(clock, LISTEN_LIMIT_MS, [subscription.ready.then(() => subscription.follow?.(key))]);
     this.isListening = true;
+    // Unless the caller takes a place now, after all.
+    if (!this.lines.has(key)) subscription.unfollow?.(key);
   }
 
   /** Before the request is sent: its turn may come before its answer. */
@@ -93,6 +96,7 @@ export class Waiters {
     const waiter = new Waiter(key, holderId);
     const line = this.lines.get(key) ?? { waiters: new Set(), poll: undefined };
     this.lines.set(key, line);
+    void this.subscription?.follow?.(key);
     line.waiters.add(waiter);
     this.byHolder.set(holderId, waiter);
     this.attendance ??= this.arm();
@@ -106,6 +110,7 @@ export class Waiters {
     if (line === undefined || line.waiters.size > 0) return;
     line.poll?.cancel();
     this.lines.delete(waiter.key);
+    this.subscription?.unfollow?.(waiter.key);
     if (this.lines.size > 0) return;
     this.attendance?.cancel();
     this.attendance = undefined;
@@ -128,7 +133,11 @@ export class Waiters {
 
   private told(wake: Wake): void {
     if (wake.kind === 'offer') this.byHolder.get(wake.holderId)?.wake();
-    else for (const waiter of this.byHolder.values()) waiter.wake();
+    else for (const waiter of this.waitersOf(wake.key)) waiter.wake();
+  }
+
+  private waitersOf(key: string | undefined): Iterable<Waiter> {
+    return key === undefined ? this.byHolder.values() : (this.lines.get(key)?.waiters ?? []);
   }
 
   /** An offer that the store tells of: mostly its notice is lost. */

@@ -1,6 +1,11 @@
 import type { EffectStore } from './effect-store.js';
 import type { InstantStore } from './instant-store.js';
 import type { JobStore } from './job-store.js';
+import type { StoreNotice } from './store-notice.js';
+import type { StoreSubscription, Wake } from './store-subscription.js';
+
+export type { AmnesiaNotice, StoreNotice } from './store-notice.js';
+export type { StoreSubscription, Wake } from './store-subscription.js';
 import type { QuorumNode } from './quorum-node.js';
 
 /**
@@ -196,37 +201,6 @@ export interface LeaseRecord {
   readonly remainingMs: number;
   /** How many wait for it, where the store knows. */
   readonly waiters: number;
-}
-
-/** `offer`: a lease is offered to the waiter `holderId` of this process. `again`: notices may have been missed, so everybody should ask once. */
-export type Wake = { readonly kind: 'offer'; readonly holderId: string } | { readonly kind: 'again' };
-
-/** What {@link LeaseStore.onWake} gives back. */
-export interface StoreSubscription {
-  /** Resolves when notices arrive from now on, or never will; pending as long as that is not known. Never rejects. */
-  readonly ready: Promise<void>;
-  /** `false` while notices cannot arrive, so that waiters look more often. Left out where they always arrive. */
-  readonly live?: boolean;
-  /** Called now and then while somebody waits, and when a notice is missing: finds out whether notices still arrive. */
-  check?(): void;
-  unsubscribe(): void;
-}
-
-/**
- * `warning`: something that the store cannot do here, said once. `amnesia`: the server behind the store may have forgotten
- * leases; see `AmnesiaEvent`, which has the same fields.
- */
-export type StoreNotice = { readonly kind: 'warning'; readonly message: string } | AmnesiaNotice;
-
-/** The server behind the store may have forgotten leases. Times in milliseconds. */
-export interface AmnesiaNotice {
-  readonly kind: 'amnesia';
-  /** Which one: an address. */
-  readonly server: string;
-  readonly reason: 'restarted' | 'promoted' | 'replaced' | 'started';
-  readonly uptimeMs: number;
-  /** For so long from now nothing is granted; 0 where that was not asked for. */
-  readonly pauseMs: number;
 }
 
 /**

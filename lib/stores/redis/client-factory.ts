@@ -24,6 +24,12 @@ export function makeClient(plan: ConnectionPlan, extra: Record<string, unknown> 
   }
 }
 
+/** A connection of its own to the node of a Cluster that `node` is connected to. */
+export function makeNodeClient(node: RedisClient): RedisClient {
+  const own = { ...singleSettings(node.options), readOnly: false, keyPrefix: undefined, autoResubscribe: false };
+  return (node as RedisClient & { duplicate(options: object): RedisClient }).duplicate(own);
+}
+
 /** Ends a client of ours for good. One that is just connecting to a primary of Sentinel would still begin to watch the sentinels. */
 export function endClient(client: RedisClient): void {
   client.on('connect', () => client.disconnect());

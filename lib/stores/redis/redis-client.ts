@@ -32,6 +32,10 @@ export interface RedisClient {
   refreshSlotsCache?(done: (error?: unknown) => void): void;
   publish(channel: string, message: string): Promise<unknown>;
   subscribe(channel: string): Promise<unknown>;
+  unsubscribe(channel: string): Promise<unknown>;
+  spublish(channel: string, message: string): Promise<unknown>;
+  ssubscribe(channel: string): Promise<unknown>;
+  sunsubscribe(channel: string): Promise<unknown>;
   connect(): Promise<void>;
   disconnect(reconnect?: boolean): void;
   on(event: string, listener: (...args: never[]) => void): unknown;

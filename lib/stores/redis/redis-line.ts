@@ -1,3 +1,4 @@
+import type { Clock } from '../../time/clock.js';
 import type { Attended, AttendRequest, StoreSubscription, WaitPlace, Wake } from '../lease-store.js';
 import type { RedisConnection } from './connection.js';
 import type { ConnectionPlan } from './connection-option.js';
@@ -6,18 +7,22 @@ import type { Notices } from './notices.js';
 import { readAttended } from './replies.js';
 import type { Asked, ScriptCalls } from './script-calls.js';
 import { attendScript } from './scripts/attend.script.js';
+import { ShardedSubscription } from './sharded-subscription.js';
 import { WakeSubscription } from './wake-subscription.js';
 
 /** The processes that wait in the lines of a Redis store. */
 export class RedisLine {
-  private readonly subscriptions = new Set<WakeSubscription>();
+  private readonly subscriptions = new Set<StoreSubscription>();
+  private readonly sharded = new Set<ShardedSubscription>();
 
   constructor(
-    private readonly plan: ConnectionPlan,
+    /** Left out for a Cluster. */
+    private readonly plan: ConnectionPlan | undefined,
     private readonly keys: LeaseKeys,
     private readonly calls: ScriptCalls,
     private readonly connection: RedisConnection,
     private readonly notices: Notices,
+    private readonly clock: Clock,
   ) {}
 
   /** Rejects only when nothing at all could be asked. */
@@ -33,14 +38,22 @@ export class RedisLine {
     );
     this.calls.send(attendScript, [], asked);
     const settled = await Promise.allSettled(answers);
+    for (const subscription of this.sharded) subscription.review();
     if (settled.every(({ status }) => status === 'rejected')) await answers[0];
     return settled.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined));
   }
 
   onWake(process: string, listener: (wake: Wake) => void): StoreSubscription {
-    const channel = this.keys.wakeChannel + escapePart(process);
-    const publish = (): Promise<unknown> => this.connection.run((client) => client.publish(channel, ''));
-    const subscription = new WakeSubscription(this.plan, channel, listener, publish, this.notices);
+    const { plan, connection, keys, clock, notices } = this;
+    if (plan === undefined) {
+      const subscription = new ShardedSubscription({ connection, keys, clock, notices, process, listener });
+      this.sharded.add(subscription);
+      this.subscriptions.add(subscription);
+      return subscription;
+    }
+    const channel = keys.wakeChannel + escapePart(process);
+    const publish = (): Promise<unknown> => connection.run((client) => client.publish(channel, ''));
+    const subscription = new WakeSubscription(plan, channel, listener, publish, notices);
     this.subscriptions.add(subscription);
     return subscription;
   }

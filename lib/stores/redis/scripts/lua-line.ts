@@ -30,7 +30,13 @@ export const promote = (mine: string): string => `
         local last = previous and string.find(previous, '^%d+$') and previous or '0'
         call('SET', lease, claimant .. ' ' .. last .. ' ' .. claim .. ' ' .. string.format('%.0f', millis) .. ' r ' .. tag .. ' ' .. about, 'PX', claim)
         call('HSET', waiters, '!', process)
-        try('PUBLISH', wake .. process, claimant)
+        if wake ~= '' then
+          try('PUBLISH', wake .. process, claimant)
+        else
+          -- In a Cluster: stays on this node. Before Redis 7 it is an ordinary notice on the same channel.
+          local sent = try('SPUBLISH', lease .. ':wake:' .. process, claimant)
+          if type(sent) == 'table' then try('PUBLISH', lease .. ':wake:' .. process, claimant) end
+        end
       end
       break
     end
