@@ -39,11 +39,11 @@ for (const row of chosen) {
   for (const line of await row.run({ redis, rounds: Number(values.rounds) })) {
     const verdict = line.target === undefined ? '' : `  ${line.target.padEnd(8)} ${line.met ? 'met' : 'MISSED'}`;
     console.log(`  ${line.what.padEnd(34)} ${String(line.value).padStart(10)}${verdict}${line.detail ? `  (${line.detail})` : ''}`);
-    results.push({ row: row.name, title: row.title, ...line });
+    results.push({ row: row.name, title: row.title, remark: row.remark, ...line });
   }
 }
 await redis.stop();
-if (values.report) writeReport(results, `${about}, load before ${load}, after ${loadNow()}.`);
+if (values.report) writeReport(results, `${about}, load before ${load}, after ${loadNow()}.`, Boolean(values.only));
 if (values.json)
   writeFileSync(values.json, `${JSON.stringify({ node: process.version, rounds: Number(values.rounds), results }, undefined, 2)}\n`);
 process.exit(0);

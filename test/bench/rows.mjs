@@ -2,6 +2,7 @@ import { bindLease, createLeaseService } from 'nestjs-lease/testing';
 import { WithLease } from 'nestjs-lease';
 import { holdFor, bareRenewals } from './held.mjs';
 import { compare, median, timed } from './measure.mjs';
+import { nativeRow } from './native-rows.mjs';
 import { peerRow, peersHeldRow } from './peer-rows.mjs';
 import { cycles, leaseService, rawPair } from './subjects.mjs';
 import { waitingRows } from './waiting-rows.mjs';
@@ -99,6 +100,7 @@ export const rows = [
   ...waitingRows,
   peerRow,
   peersHeldRow,
+  nativeRow,
 ];
 
 async function againstRaw({ redis, rounds }, { workers, n, target }) {

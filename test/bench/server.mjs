@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { findRedisServer } from '../support/find-redis-server.mjs';
 
-/** A redis-server of its own on a free port, without persistence. */
-export async function startRedis() {
+/** A server of its own on a free port, without persistence. */
+export async function startRedis(program = findRedisServer()) {
   const dir = mkdtempSync(join(tmpdir(), 'lease-bench-'));
   const port = await freePort();
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no', '--dir', dir];
-  const child = spawn(findRedisServer(), args, { stdio: 'ignore' });
+  const child = spawn(program, args, { stdio: 'ignore' });
   const url = `redis://127.0.0.1:${port}`;
   const client = new Redis(url, { retryStrategy: () => 20 });
   client.on('error', () => undefined);
