@@ -2,8 +2,9 @@ import type { Clock, ClockTimer } from '../../time/clock.js';
 import type { Ballot } from './ballot.js';
 import { majorityOf } from './rules.js';
 
-/** So long, and as long as the majority has taken, nodes have to answer with the others. */
+/** So long, and as long as the majority has taken, nodes have to answer with the others; less for a short lease. */
 const GRACE_MS = 25;
+const PART_OF_TTL = 1 / 40;
 
 /**
  * How long a round waits for more grants than it needs, since a lease on all nodes outlives the loss of some. A node that did not
@@ -16,6 +17,7 @@ export class Patience {
 
   constructor(
     private readonly clock: Clock,
+    private readonly ttlMs: number,
     private readonly onOver: () => void,
   ) {
     this.startedAt = clock.monotonic();
@@ -30,7 +32,7 @@ export class Patience {
         this.isOver = true;
         this.onOver();
       },
-      GRACE_MS + this.clock.monotonic() - this.startedAt,
+      Math.min(GRACE_MS, this.ttlMs * PART_OF_TTL) + this.clock.monotonic() - this.startedAt,
     );
     return true;
   }

@@ -68,7 +68,7 @@ export class QuorumStore implements LeaseStore {
       if (page) this.book.touch(page, request.ttlMs);
       return { ...request, holderId: this.book.idOf(request.key, request.holderId) };
     });
-    const limitMs = Math.max(50, Math.min(...requests.map(({ ttlMs }) => ttlMs / 6)));
+    const limitMs = Math.max(50, ...requests.map(({ ttlMs }) => ttlMs / 6));
     return gather(
       this.links.map((link) => link.within(limitMs, link.node.renew(asked))),
       (answers, complete) => {

@@ -46,7 +46,7 @@ export class Round {
     private readonly giveUpAt: number,
   ) {
     this.startedAt = parts.clock.monotonic();
-    this.patience = new Patience(parts.clock, () => this.step());
+    this.patience = new Patience(parts.clock, request.ttlMs, () => this.step());
   }
 
   run(): Promise<RoundOutcome> {

@@ -22,6 +22,9 @@ export class RedisQuorumNode implements QuorumNode {
   /** Whether that run of the server keeps every write through a restart. */
   private durable: { readonly run: string; readonly keeps: boolean } | undefined;
 
+  /** What was asked in this turn, with and without the question for memory. */
+  private readonly confirming = new Map<boolean, Asked[]>();
+
   constructor(
     private readonly keys: LeaseKeys,
     private readonly calls: ScriptCalls,
@@ -32,8 +35,7 @@ export class RedisQuorumNode implements QuorumNode {
   async confirm({ key, holderId, fencingToken, memory }: ConfirmRequest): Promise<ConfirmResult> {
     const [lease, fence] = this.keys.of(key);
     const reply = await new Promise((settle: (reply: unknown) => void, fail) => {
-      const asked = { keys: [lease, fence], args: [escapePart(holderId), 0, fencingToken], settle, fail };
-      this.calls.send(confirmScript, [...this.retention, 1, memory ? 1 : 0], [asked]);
+      this.gather(memory, { keys: [lease, fence], args: [escapePart(holderId), 0, fencingToken], settle, fail });
     });
     const result = readConfirm(reply, lease);
     if (result.kind === 'ahead') return result;
@@ -67,6 +69,18 @@ export class RedisQuorumNode implements QuorumNode {
     if (kind === 'foreign') throw foreign(lease, 'fence');
     if (kind !== 'fence' || token === undefined) throw unreadable(reply);
     return { fence: token, ...(run === undefined ? {} : { memory: await this.memory(run, uptime ?? -1) }) };
+  }
+
+  /** What is confirmed in one turn of the event loop travels together. */
+  private gather(memory: boolean, asked: Asked): void {
+    const waiting = this.confirming.get(memory) ?? [];
+    waiting.push(asked);
+    if (waiting.length > 1) return;
+    this.confirming.set(memory, waiting);
+    process.nextTick(() => {
+      this.confirming.delete(memory);
+      this.calls.send(confirmScript, [...this.retention, 1, memory ? 1 : 0], waiting);
+    });
   }
 
   private async memory(run: string, uptime: number): Promise<NodeMemory> {

@@ -44,6 +44,10 @@ export const confirmScript = leaseScript({
   ${keepFence('longest').trim()}
   if strict == '1' and (tonumber(try('GET', fence)) or 0) < tonumber(token) then return { 'unraised' } end
   if memory == '0' then return 1 end
-  ${RUN_AND_UPTIME.trim()}
-  return { 'held', run, uptime }`,
+  -- Asked once for all leases of the call.
+  if memory == '1' then
+    ${RUN_AND_UPTIME.trim()}
+    memory = { run, uptime }
+  end
+  return { 'held', memory[1], memory[2] }`,
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { StoreError } from '../../../../lib/stores/lease-store.js';
+import { Round } from '../../../../lib/stores/quorum/round.js';
 import { errorOf, granted, QuorumRig } from './rig.js';
 
 describe('a quorum whose nodes fail', () => {
@@ -137,6 +138,23 @@ describe('late answers of a node', () => {
     expect(rig.clock.pendingTimers).toBe(0);
   });
 
+  it('that tell that the request never left end the taking back', async () => {
+    const rig = new QuorumRig();
+    rig.nodes[0]!.faulty.fail('acquire', new StoreError('transient', 'reset'));
+    rig.nodes[1]!.faulty.fail('acquire', new StoreError('transient', 'reset'));
+    const never = new Promise<never>((_, reject) => {
+      rig.clock.setTimer(() => reject(new StoreError('transient', 'it cannot be reached', { notSent: true })), 1500);
+    });
+    rig.nodes[2]!.inner.acquire = () => never;
+    rig.nodes[2]!.faulty.fail('leave', new StoreError('transient', 'reset'), Infinity);
+    await errorOf(rig.passing(rig.store.acquire(rig.ask())));
+    await rig.clock.advanceAsync(2000);
+    const tries = rig.nodes[2]!.faulty.calls('leave').length;
+    expect(tries).toBeGreaterThan(0);
+    await rig.clock.advanceAsync(10_000);
+    expect(rig.nodes[2]!.faulty.calls('leave')).toHaveLength(tries);
+  });
+
   it('join the lease when their token is not above its own', async () => {
     const rig = new QuorumRig(3, {}, [0, 0, -5000]);
     rig.nodes[2]!.faulty.delayReply('acquire', 400);
@@ -163,6 +181,17 @@ describe('late answers of a node', () => {
     expect(await rig.nodes[2]!.holderOf(held.key)).toBeUndefined();
   });
 
+  it('with a higher token are given back, too, when they come before the others have confirmed', async () => {
+    const rig = new QuorumRig(3, {}, [0, 0, 5000]);
+    rig.nodes[2]!.faulty.delay('acquire', 60);
+    for (const node of rig.nodes.slice(0, 2)) node.faulty.delay('confirm', 100);
+    const held = await rig.take();
+    expect(rig.clock.monotonic()).toBeGreaterThan(100);
+    expect(held.fencingToken).toBeLessThan((rig.clock.wall() + 4000) * 1000);
+    await rig.clock.advanceAsync(1);
+    expect(await rig.holders(held.key)).toEqual([held.holderTag, held.holderTag, undefined]);
+  });
+
   it('raise the token when there is no majority without them', async () => {
     const rig = new QuorumRig(3, {}, [0, 0, 5000]);
     rig.nodes[2]!.faulty.delay('acquire', 100);
@@ -184,19 +213,29 @@ describe('late answers of a node', () => {
 });
 
 describe('a split vote', () => {
-  it('settles: two that divide the nodes between them are not both refused', async () => {
+  it('is tried again at once: one that finds the nodes divided gets the lease when the other gives way', async () => {
     const rig = new QuorumRig(4);
-    const [a, b] = [rig.store, rig.another()];
-    for (let i = 0; i < 20; i++) {
-      const key = `tie-${i}`;
-      // Each reaches two of the four first.
-      for (const node of rig.nodes.slice(2)) node.faulty.delay('acquire', 1);
-      const first = a.acquire(rig.ask(key));
-      for (const node of rig.nodes.slice(0, 2)) node.faulty.delay('acquire', 1);
-      const second = b.acquire(rig.ask(key));
-      const replies = await Promise.all([rig.passing(first), second]);
-      expect(replies.map(({ kind }) => kind).sort()).toEqual(['busy', 'granted']);
-    }
+    const other = rig.ask('tie');
+    for (const node of rig.nodes.slice(2)) await node.inner.acquire(other);
+    const asked = rig.store.acquire(rig.ask('tie'));
+    await rig.clock.settle();
+    // What it had it has given back, in case the other does not give way.
+    expect(await rig.holders('tie')).toEqual([undefined, undefined, other.holderTag, other.holderTag]);
+    for (const node of rig.nodes.slice(2)) await node.inner.leave(other);
+    expect(await rig.passing(asked)).toMatchObject({ kind: 'granted' });
+  });
+
+  it('is not tried again for one who has left meanwhile', async () => {
+    const rig = new QuorumRig(4);
+    const other = rig.ask('tie');
+    for (const node of rig.nodes.slice(2)) await node.inner.acquire(other);
+    const request = rig.ask('tie');
+    const asked = rig.store.acquire(request);
+    await rig.clock.settle();
+    await rig.store.leave(request);
+    for (const node of rig.nodes.slice(2)) await node.inner.leave(other);
+    expect((await errorOf(rig.passing(asked))).message).toBe('the try was given up');
+    expect(await rig.holders('tie')).toEqual(Array(4).fill(undefined));
   });
 
   it('leaves nothing behind with those who lost', async () => {
@@ -268,12 +307,16 @@ describe('one holder', () => {
     expect(await rig.holders(request.key)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('whose answers took the whole ttl has no lease', async () => {
+  it('whose answers took the whole ttl has no lease, whatever the time limits', async () => {
     const rig = new QuorumRig(3, { nodeTimeout: '5s' });
     for (const node of rig.nodes) node.faulty.delayReply('acquire', 99);
-    const error = await errorOf(rig.passing(rig.store.acquire(rig.ask('late', { ttlMs: 100 }))));
-    expect(error.kind).toBe('transient');
-    await rig.clock.advanceAsync(200);
+    const round = new Round(
+      { links: rig.store['links'], clock: rig.clock, memoryLimits: undefined },
+      rig.ask('late', { ttlMs: 100 }),
+      Infinity,
+    );
+    expect(await rig.passing(round.run())).toMatchObject({ kind: 'transient', message: expect.stringContaining('took the whole ttl') });
+    await rig.clock.settle();
     expect(await rig.holders('late')).toEqual([undefined, undefined, undefined]);
   });
 
