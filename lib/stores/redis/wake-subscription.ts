@@ -14,6 +14,8 @@ export class WakeSubscription implements StoreSubscription {
   readonly ready: Promise<void>;
   private readonly client: RedisClient;
   private isLive = false;
+  /** Of the connections, how many have broken. */
+  private breaks = 0;
   private asking = false;
   private refused = false;
   private closed = false;
@@ -84,6 +86,7 @@ export class WakeSubscription implements StoreSubscription {
   }
 
   private broken(): void {
+    this.breaks += 1;
     this.isLive = false;
     this.asking = false;
   }
@@ -100,7 +103,8 @@ export class WakeSubscription implements StoreSubscription {
       return;
     }
     this.asking = false;
-    if (!this.isLive && !(await this.mayPublish())) return;
+    const { breaks } = this;
+    if (!this.isLive && (!(await this.mayPublish()) || breaks !== this.breaks)) return;
     const missed = !this.isLive;
     this.isLive = true;
     if (missed && !this.closed) this.listener({ kind: 'again' });

@@ -5,6 +5,9 @@ import { rejection } from '../../support/attack-rig.js';
 import { startHolder, type Holder } from '../../support/holder.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { waitFor } from '../../support/wait-for.js';
+import { planConnection } from '../../../lib/stores/redis/connection-option.js';
+import { Notices } from '../../../lib/stores/redis/notices.js';
+import { WakeSubscription } from '../../../lib/stores/redis/wake-subscription.js';
 import type { LeaseModuleOptions } from '../../../lib/lease-module-options.js';
 
 let counter = 0;
@@ -96,6 +99,27 @@ describe('a service that refuses commands', () => {
     } finally {
       await Promise.all(holders.splice(0).map((holder) => holder.close()));
       await other.stop();
+    }
+  });
+
+  it('a subscription that breaks while PUBLISH is tried is not taken for one that works', async () => {
+    const answers: (() => void)[] = [];
+    const heard: string[] = [];
+    const publish = (): Promise<void> => new Promise((resolve) => answers.push(resolve));
+    const plan = planConnection(server.url);
+    const subscription = new WakeSubscription(plan, 'lease:wake:me', ({ kind }) => heard.push(kind), publish, new Notices());
+    try {
+      await waitFor(() => answers.length === 1);
+      await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
+      await waitFor(() => answers.length === 2);
+      answers[0]?.();
+      await new Promise((resolve) => setImmediate(resolve));
+      expect([subscription.live, heard]).toEqual([false, []]);
+      answers[1]?.();
+      await subscription.ready;
+      expect([subscription.live, heard]).toEqual([true, ['again']]);
+    } finally {
+      subscription.unsubscribe();
     }
   });
 
