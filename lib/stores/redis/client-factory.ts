@@ -12,16 +12,32 @@ export function makeClient(plan: ConnectionPlan, extra: Record<string, unknown> 
       return new Redis({ ...plan.options, ...singleSettings(plan.options), ...extra }) as unknown as RedisClient;
     case 'cluster': {
       const options = { ...plan.options, ...clusterSettings(plan.options), ...extra };
-      return new Cluster([...plan.nodes], options) as unknown as RedisClient;
+      return withQuietAsking(new Cluster([...plan.nodes], options) as unknown as RedisClient);
     }
     case 'client': {
       const { client } = plan;
-      if (client.isCluster) return client.duplicate([], { ...clusterSettings(client.options), ...extra });
+      if (client.isCluster) return withQuietAsking(client.duplicate([], { ...clusterSettings(client.options), ...extra }));
       // The database selected last; the options only know the first one.
       const db = client.condition?.select;
       return client.duplicate({ ...singleSettings(client.options), ...extra, ...(db === undefined ? {} : { db }) });
     }
   }
+}
+
+/**
+ * ioredis sends ASKING to the new node of a key whose slot is moving, and looks at no answer: when that connection breaks, the
+ * rejection that nobody handles would end the process.
+ */
+function withQuietAsking(cluster: RedisClient): RedisClient {
+  cluster.on('+node', (node: { asking(): Promise<unknown> }) => {
+    const asking = node.asking.bind(node);
+    node.asking = () => {
+      const answer = asking();
+      answer.catch(() => undefined);
+      return answer;
+    };
+  });
+  return cluster;
 }
 
 /** A connection of its own to the node of a Cluster that `node` is connected to. */
