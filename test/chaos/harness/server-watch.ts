@@ -130,7 +130,8 @@ export class ServerWatch {
   }
 
   private end(at: number, key: string): void {
-    const stay = this.current.get(key) ?? this.options.shared?.get(key);
+    // Not that of another node: there may be two primaries for a while.
+    const stay = this.current.get(key);
     if (stay) stay.to = Math.min(stay.to, at);
     this.current.delete(key);
   }
