@@ -10,7 +10,7 @@ import { ShardListener, type ShardChannel, type ShardHost } from './shard-listen
 import { slotOf } from './slots.js';
 
 /** A channel is kept for so long after its last waiter, since the next one is likely to come soon. */
-const LINGER_MS = 5000;
+const LINGER_MS = 2000;
 
 /** A lease that somebody of this process waits for, or did a moment ago. */
 interface Followed extends ShardChannel {

@@ -94,4 +94,71 @@ describe('waiting in a Cluster', () => {
     await dead.restart();
     await cluster.settle();
   });
+
+  it('a notice goes to one node only, and no channel stays behind once nobody waits', async () => {
+    const processes = [services.start(cluster.connection), services.start(services.client(new Cluster5(cluster.addresses)))];
+    const key = services.key();
+    const held = await (processes[0] as Holder).service.acquire(key, { ttl: 20 });
+    const { all } = await line(key, processes, 6);
+    const owner = await cluster.primaryOf(services.leaseKey(key));
+    const channels = async (): Promise<string[]> => (await command(owner, 'PUBSUB', 'SHARDCHANNELS')) as string[];
+    expect((await channels()).filter((name) => name.startsWith(`${services.leaseKey(key)}:wake:`))).toHaveLength(2);
+    const before = await cluster.busMessages('publish_sent');
+    await held.release();
+    await all;
+    expect(await cluster.busMessages('publish_sent')).toBe(before);
+    await waitFor(async () => !(await channels()).some((name) => name.includes(services.leaseKey(key))), { timeoutMs: 10_000 });
+  });
+
+  it('the slot moves while 6 wait: their channels go with it, and the hand-over is prompt again', async () => {
+    const processes = [
+      services.start(cluster.connection),
+      services.start(services.client(new Cluster5(cluster.addresses, { keyPrefix: 'app:' }))),
+    ];
+    // With a prefix it is another lease, in the same slot.
+    const keys = [services.key(), services.key()];
+    const holders = processes.map((process, i) => ({ process, key: keys[i] as string }));
+    const slots = [services.leaseKey(keys[0] as string), `app:${services.leaseKey(keys[1] as string)}`];
+    const served: string[] = [];
+    const held = await Promise.all(holders.map(({ process, key }) => process.service.acquire(key, { ttl: 20 })));
+    const waiting = holders.flatMap(({ process, key }) =>
+      upTo(3).map(() =>
+        process.service.acquire(key, { ttl: 20, wait: 60 }).then((lease) => {
+          served.push(key);
+          return lease.release();
+        }),
+      ),
+    );
+    for (const { process, key } of holders) await waitFor(async () => (await process.service.inspect(key))?.waiters === 3);
+    for (const slot of slots) {
+      const migration = await cluster.migration(slot);
+      await migration.begin();
+      await migration.end();
+      const moved = async (): Promise<boolean> =>
+        ((await command(migration.to, 'PUBSUB', 'SHARDCHANNELS')) as string[]).some((name) => name.startsWith(`${slot}:wake:`));
+      await waitFor(moved, { timeoutMs: 8000, message: 'the channel at the new node' });
+    }
+    const start = performance.now();
+    await Promise.all(held.map((lease) => lease.release()));
+    await Promise.all(waiting);
+    expect(served).toHaveLength(6);
+    expect(performance.now() - start).toBeLessThan(1500);
+  });
+
+  it.each([
+    ['no sharded channels (as before Redis 7): ordinary ones', ['-ssubscribe', '-spublish'], 1500],
+    ['no rights on channels at all: by looking', ['resetchannels'], 6 * 400 + 1500],
+  ])('%s', async (_, rights, limitMs) => {
+    for (const node of cluster.nodes) await command(node, 'ACL', 'SETUSER', 'mute', 'reset', 'on', '>pw', '~*', '&*', '+@all', ...rights);
+    const connection = { cluster: { nodes: cluster.addresses, options: { redisOptions: { username: 'mute', password: 'pw' } } } };
+    const processes = [services.start(connection), services.start(connection)];
+    const key = services.key();
+    const held = await (processes[0] as Holder).service.acquire(key, { ttl: 20 });
+    const { served, all } = await line(key, processes, 6);
+    const start = performance.now();
+    await held.release();
+    await all;
+    expect(served).toEqual(upTo(6));
+    expect(performance.now() - start).toBeLessThan(limitMs);
+  });
 });

@@ -125,6 +125,12 @@ export class RedisCluster {
     return new SlotMigration(slot, from, target, primaries, (node) => this.idOf(node));
   }
 
+  /** How many messages of a kind all nodes together have sent, or received, over their bus: `publish_sent`, for example. */
+  async busMessages(kind: string): Promise<number> {
+    const infos = await Promise.all(this.running.map(async (node) => fieldsOf(await command(node, 'CLUSTER', 'INFO'))));
+    return infos.reduce((sum, info) => sum + Number(info[`cluster_stats_messages_${kind}`] ?? 0), 0);
+  }
+
   /** Waits until every node that runs is linked with every other, all slots are served, and replicas are in step. */
   async settle(): Promise<void> {
     await waitFor(() => this.isSettled(), { timeoutMs: 45_000, intervalMs: 30, message: 'the nodes of the Cluster to agree' });
