@@ -26,6 +26,9 @@ export interface GrantCallsOptions {
   readonly durability: Required<RedisDurability> | undefined;
 }
 
+/** The connection has gone before it was sent. */
+class NotReady extends StoreError {}
+
 /** Between two looks for the node that serves a slot. */
 const LOOK_AGAIN_MS = 100;
 
@@ -35,19 +38,24 @@ const LOOK_AGAIN_MS = 100;
  */
 export class GrantCalls implements GrantPath {
   private readonly lanes = new WeakMap<RedisClient, GrantLane>();
+  private readonly known = new Set<GrantLane>();
 
   constructor(private readonly options: GrantCallsOptions) {}
 
   send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
     const { connection } = this.options;
     for (const some of inCalls(asked, connection)) {
-      connection
-        .run((client) => this.find(client, { script, shared, asked: some }))
-        .then(
-          ({ reply, shortfall }) => settleAll(some, reply, (part) => (isGrant(part) ? shortfall : undefined)),
-          (error: unknown) => failAll(some, error),
-        );
+      this.call({ script, shared, asked: some }).then(
+        ({ reply, shortfall }) => settleAll(some, reply, (part) => (isGrant(part) ? shortfall : undefined)),
+        (error: unknown) => failAll(some, error),
+      );
     }
+  }
+
+  /** Replicas are waited for: see {@link GrantLane.isPatient}. */
+  get isPatient(): boolean {
+    for (const lane of this.known) if (lane.isPatient) return true;
+    return false;
   }
 
   /** For the start-up: rejects where grants could never be had. */
@@ -59,6 +67,19 @@ export class GrantCalls implements GrantPath {
   private checkNode(node: RedisClient): Promise<void> {
     const refused = this.refusesWait(node);
     return refused ? Promise.reject(refused) : Promise.resolve();
+  }
+
+  /** What has waited for its turn while the connection broke waits for the next one. */
+  private async call(call: GrantCall): Promise<GrantOutcome> {
+    const { clock, patienceMs, connection } = this.options;
+    const until = clock.monotonic() + patienceMs;
+    for (;;) {
+      try {
+        return await connection.run((client) => this.find(client, call));
+      } catch (error) {
+        if (!(error instanceof NotReady) || clock.monotonic() >= until) throw error;
+      }
+    }
   }
 
   /** Sends it to the server that serves its slot, which in a Cluster may be another one than a moment ago. */
@@ -87,21 +108,24 @@ export class GrantCalls implements GrantPath {
   private laneOf({ node, address }: Route): GrantLane {
     const known = this.lanes.get(node);
     if (known) return known;
-    const { durability, connection, amnesia, greeter } = this.options;
+    const { durability, connection, amnesia, greeter, clock } = this.options;
     // The nodes of a Cluster do not have it from their client.
     const prefix = node.options.keyPrefix ? '' : connection.keyPrefix;
     const history = {
       known: () => (amnesia.isGuarded ? greeter.historyOf(node) : undefined),
       changed: () => greeter.forget(node),
     };
-    const lane = new GrantLane(node, durability, prefix, history, () => this.refusal({ node, address }));
+    const lane = new GrantLane(clock, node, durability, prefix, history, () => this.refusal({ node, address }));
     this.lanes.set(node, lane);
+    this.known.add(lane);
+    // That of a Cluster's node that is gone for good.
+    node.on('end', () => this.known.delete(lane));
     return lane;
   }
 
   private refusal({ node, address }: Route): StoreError | undefined {
     // It has waited for the pipeline before it: what was greeted may be gone since.
-    if (node.status !== 'ready') return new StoreError('transient', 'the connection to Redis is not ready', { notSent: true });
+    if (node.status !== 'ready') return new NotReady('transient', 'the connection to Redis is not ready', { notSent: true });
     return this.refusesWait(node) ?? this.options.amnesia.refusal(address);
   }
 

@@ -1,3 +1,4 @@
+import type { Clock } from '../../time/clock.js';
 import { StoreError } from '../lease-store.js';
 import type { RedisClient } from './redis-client.js';
 import { isRefused, messageOf } from './redis-errors.js';
@@ -36,8 +37,10 @@ type Replies = readonly [error: unknown, reply: unknown][];
 
 /** The marker only has to be written; it ends by itself. */
 const MARKER_MS = 1000;
-/** Calls that travel together at most. */
-const MOST_TOGETHER = 32;
+/** Calls that travel together at most: while replicas hang, all that comes meanwhile should go with the next. */
+const MOST_TOGETHER = 1000;
+/** An answer may take so much longer than the WAIT before it counts as missing. */
+const GRACE_MS = 250;
 /** A call may have to wait for the one before it: both, and the way there and back, within a sixth of the ttl. */
 const TTL_SHARE = 14;
 
@@ -50,8 +53,11 @@ const TTL_SHARE = 14;
 export class GrantLane {
   private readonly queue: Entry[] = [];
   private busy = false;
+  /** Until when an answer may be under way. */
+  private waitsUntil = -Infinity;
 
   constructor(
+    private readonly clock: Clock,
     private readonly node: RedisClient,
     private readonly durability: Required<RedisDurability> | undefined,
     /** Of all keys, where the client does not put it there by itself. */
@@ -60,6 +66,11 @@ export class GrantLane {
     /** Asked just before a pipeline leaves: why it may not. */
     private readonly refusal: () => StoreError | undefined,
   ) {}
+
+  /** Replicas are waited for: that nothing is answered says nothing about the connection. */
+  get isPatient(): boolean {
+    return this.busy && this.clock.monotonic() < this.waitsUntil;
+  }
 
   /** Rejects with what Redis or the connection says of this call, or with why it may not be sent. */
   send(call: GrantCall): Promise<GrantOutcome> {
@@ -84,7 +95,9 @@ export class GrantLane {
     const known = this.history.known();
     const marker = this.durability ? [['set', this.prefix + markerOf(entries), '1', 'PX', MARKER_MS]] : [];
     const before = known === undefined ? marker : [...marker, ['info', 'replication']];
-    const after = this.durability ? [['wait', this.durability.replicas, this.limitMs(entries, this.durability.timeoutMs)]] : [];
+    const limitMs = this.durability ? this.limitMs(entries, this.durability.timeoutMs) : 0;
+    const after = this.durability ? [['wait', this.durability.replicas, limitMs]] : [];
+    this.waitsUntil = this.clock.monotonic() + limitMs + GRACE_MS;
     const commands = [...before, ...entries.map((entry) => this.commandOf(entry, by)), ...after];
     let replies: Replies;
     try {

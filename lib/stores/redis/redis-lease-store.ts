@@ -18,7 +18,6 @@ import type {
   RenewRequest,
   RenewResult,
   StoreCapabilities,
-  StoreError,
   StoreNotice,
   StoreSubscription,
   Wake,
@@ -38,7 +37,7 @@ import { RedisRenewals } from './redis-renewals.js';
 import { memberOf, placeOf, RedisLine } from './redis-line.js';
 import { checkDurability, checkWhole, type RedisLeaseStoreOptions } from './redis-store-options.js';
 import { readAcquire, readRecord } from './replies.js';
-import { ScriptCalls, type Asked } from './script-calls.js';
+import { ScriptCalls } from './script-calls.js';
 import { acquireScript } from './scripts/acquire.script.js';
 import { forceReleaseScript } from './scripts/force-release.script.js';
 import { inspectScript } from './scripts/inspect.script.js';
@@ -159,7 +158,7 @@ export class RedisLeaseStore implements LeaseStore {
     const { connection, ownConnection } = this;
     // Which of the two it was is not told: not one that owes nothing.
     if (!ownConnection || connection.isBusy) connection.unanswered();
-    if (ownConnection?.isBusy) ownConnection.unanswered();
+    if (ownConnection?.isBusy && !(this.grants instanceof GrantCalls && this.grants.isPatient)) ownConnection.unanswered();
   }
 
   onNotice(listener: (notice: StoreNotice) => void): () => void {

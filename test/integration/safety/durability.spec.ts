@@ -140,6 +140,23 @@ describe('durability: a lease counts only when replicas have it', () => {
     expect((await blocked).code).toBe('LEASE_NOT_DURABLE');
   });
 
+  it('many who ask while a replica hangs are told why, and no connection is taken for dead', async () => {
+    const a = start({ durability: { replicas: 2, timeout: '400ms' } });
+    const connections = async (): Promise<string[]> =>
+      [...String(await client.client('LIST')).matchAll(/^id=(\d+) .*name=nestjs-lease .*/gm)].map(([, id]) => id as string);
+    await (await a.service.acquire(freshKey())).release();
+    const before = await connections();
+    set.replicas[0]?.freeze();
+    const calls: Promise<{ code: string }>[] = [];
+    for (let i = 0; i < 100; i++) {
+      calls.push(rejection(a.service.acquire(freshKey(), { ttl: i % 3 === 0 ? 1 : 30 })));
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    const codes = new Set((await Promise.all(calls)).filter((_, i) => i % 3 !== 0).map(({ code }) => code));
+    expect([...codes]).toEqual(['LEASE_NOT_DURABLE']);
+    expect(await connections()).toEqual(before);
+  });
+
   it('leaves no key without an end, its markers included', async () => {
     const a = start();
     await (await a.service.acquire(freshKey())).release();
