@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Grant, History, Pass, Stay } from './history.js';
-import { lostOrStale, notServed, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
+import { lostOrStale, notServed, overlaps, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
 import type { Audited } from './resource.js';
 
 const history = (more: Partial<History>): History => ({
@@ -158,6 +158,16 @@ describe('an instant that nobody ran', () => {
     expect(ranNever(history({ runs: runs.slice(1) }))).toHaveLength(1);
     expect(ranNever(history({ runs: [] }))).toHaveLength(3);
     expect(ranNever(history({ runs: [], scheduled: false }))).toEqual([]);
+  });
+});
+
+describe('two at once', () => {
+  const pass = (token: number, at: number): Pass => ({ client: 'c1', key: 'k', token, tag: `t${String(token)}`, at });
+  it('are counted: checks that passed when a newer lease was had', () => {
+    const grants = [grant(1, { at: 100 }), grant(2, { at: 200 })];
+    expect(overlaps(history({ grants, passes: [pass(1, 150), pass(2, 250)] }))).toBe(0);
+    expect(overlaps(history({ grants, passes: [pass(1, 150), pass(1, 201), pass(1, 300), pass(2, 300)] }))).toBe(2);
+    expect(overlaps(history({ grants, passes: [{ ...pass(1, 300), key: 'another' }] }))).toBe(0);
   });
 });
 

@@ -156,6 +156,12 @@ export function unfenced({ audited, rows }: History, key: string): Unfenced {
   return { writes: writes.length, late, lost: writes.filter(({ element }) => !left.has(element)).length };
 }
 
+/** Checks that passed when somebody else had a newer lease of the key already: a mutex would call it a violation. I3 says when it is none of ours. */
+export function overlaps({ grants, passes }: History): number {
+  const newest = new Map(byKey(grants));
+  return passes.filter(({ key, token, at }) => newest.get(key)?.some((grant) => grant.token > token && grant.at < at)).length;
+}
+
 function byKey<T extends { readonly key: string }>(all: readonly T[]): [string, T[]][] {
   const found = new Map<string, T[]>();
   for (const one of all) found.set(one.key, [...(found.get(one.key) ?? []), one]);
