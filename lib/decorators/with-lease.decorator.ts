@@ -17,8 +17,8 @@ import type { WithLeaseDecorator } from './with-lease.types.js';
  * Nothing of class or method is added.
  * @throws LeaseOptionsError at decoration for a bad option or template.
  *
- * A call rejects with `LeaseBusyError`, `LeaseLostError`, `LeaseUnavailableError`, `LeaseShutdownError`, or, before the body
- * runs, `LeaseKeyError`; the method's own error passes as it is.
+ * A call rejects with `LeaseBusyError`, `LeaseLostError`, `LeaseUnavailableError`, `LeaseNotDurableError`, `LeaseShutdownError`,
+ * or, before the body runs, `LeaseKeyError`; the method's own error passes as it is.
  */
 export function WithLease<const O extends WithLeaseOptions = WithLeaseOptions>(
   key: KeySource,

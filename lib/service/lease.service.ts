@@ -38,7 +38,7 @@ export class LeaseService {
    * Acquires the lease of `key`, waiting up to `wait`. It is kept alive until `release()`: best with `await using`. At shutdown
    * it counts as a running handler until then.
    * @throws LeaseBusyError, also at once when a handler of this async context holds the key; LeaseUnavailableError;
-   * LeaseShutdownError; LeaseKeyError; LeaseOptionsError; the reason of `signal`
+   * LeaseNotDurableError; LeaseShutdownError; LeaseKeyError; LeaseOptionsError; the reason of `signal`
    */
   async acquire(key: string, options?: AcquireOptions): Promise<Lease> {
     const resolved = resolveAcquireOptions(options, this.#parts.engine.defaults);
@@ -49,7 +49,7 @@ export class LeaseService {
 
   /**
    * One try, whatever `wait` says: the lease, or `undefined` when it is busy.
-   * @throws LeaseUnavailableError, LeaseShutdownError, LeaseKeyError, LeaseOptionsError, the reason of `signal`
+   * @throws LeaseUnavailableError, LeaseNotDurableError, LeaseShutdownError, LeaseKeyError, LeaseOptionsError, the reason of `signal`
    */
   async tryAcquire(key: string, options?: AcquireOptions): Promise<Lease | undefined> {
     const resolved = resolveAcquireOptions(options, this.#parts.engine.defaults);

@@ -16,6 +16,8 @@ describe('the log of leases', () => {
     await other.release();
     events.emit({ type: 'stalled', stalledMs: 900, ttlMs: 2000, safeTtlMs: 3600 });
     events.emit({ type: 'server-clock-back', byMs: 5000 });
+    events.emit({ type: 'amnesia', server: 'redis:6379', reason: 'restarted', uptimeMs: 3000, pauseMs: 57_000 });
+    events.emit({ type: 'amnesia', server: 'redis:6379', reason: 'promoted', uptimeMs: 90_000, pauseMs: 0 });
     events.emit({ type: 'unsettled', key: 'job:3', fencingToken: 7, heldMs: 12_000 });
     expect(log.of('warn')).toEqual([
       expect.stringMatching(/"job:1".*was not renewed \(ECONNRESET\)/),
@@ -23,6 +25,8 @@ describe('the log of leases', () => {
       expect.stringMatching(/"job:2".*was not released.*ETIMEDOUT/),
       expect.stringMatching(/900 ms.*2000 ms.*3600 ms/),
       expect.stringMatching(/went back by 5000 ms/),
+      expect.stringMatching(/redis:6379 has restarted \(up for 3000 ms\).*No lease.*57000 ms/),
+      expect.stringMatching(/is a replica that was promoted.*next renewal.*amnesiaGuard/),
       expect.stringMatching(/"job:3" \(fencing token 7\).*12000 ms/),
     ]);
     for (const { text } of log.lines) for (const { holderId } of [lease, other]) expect(text).not.toContain(holderId);
