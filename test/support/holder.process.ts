@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LeaseModuleOptions } from '../../lib/lease-module-options.js';
 import type { Lease } from '../../lib/lease/lease.js';
 import { AuditorClient } from './auditor-client.js';
 import { startHolder } from './holder.js';
 
 /** What a holder in a process of its own does. */
 export interface HolderProcessOptions {
-  readonly url: string;
+  readonly url?: string;
+  /** In place of `url`: what the option `connection` takes, as JSON. */
+  readonly connection?: LeaseModuleOptions['connection'];
   readonly auditorPort: number;
   readonly name: string;
   readonly key: string;
@@ -21,7 +24,7 @@ export interface HolderProcessOptions {
 
 const options = JSON.parse(process.argv[2] as string) as HolderProcessOptions;
 const tell = (message: { type: string } & Record<string, unknown>): void => void process.send?.(message);
-const holder = startHolder({ connection: options.url, holder: options.name, namespace: 'attack' });
+const holder = startHolder({ connection: options.connection ?? options.url, holder: options.name, namespace: 'attack' });
 for (const type of ['lost', 'stalled', 'jeopardy', 'release-failed'] as const)
   holder.events.on(type, (event) => tell({ ...event, at: Date.now() }));
 
