@@ -99,11 +99,9 @@ export class Harness {
       if (lostAt !== undefined) watch?.forget(lostAt);
       await watch?.open();
     };
-    const begun = await Promise.allSettled([
-      start(clients, tell, rewatch).then((stage) => (this.stage = stage)),
-      Resource.start(KEYS).then((resource) => (this.resource = resource)),
-    ]);
-    for (const one of begun) if (one.status === 'rejected') throw one.reason;
+    // Not beside the servers: while the database is loaded nothing else runs, and commands to them would time out.
+    this.resource = await Resource.start(KEYS);
+    this.stage = await start(clients, tell, rewatch);
     const { nodes, ordered, cron } = this.stage;
     // Where nodes have one lease between them, it may move from one to another.
     const shared = this.stage.votes === 1 ? new Map<string, Stay>() : undefined;
