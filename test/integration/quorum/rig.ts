@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { QuorumLeaseStore, type QuorumLeaseStoreOptions, type QuorumNodeOption } from '../../../lib/quorum-lease-store.js';
-import type { AcquireRequest, Busy, Granted, LeaseStore, StoreError } from '../../../lib/stores/lease-store.js';
+import { StoreError, type AcquireRequest, type Busy, type Granted, type LeaseStore } from '../../../lib/stores/lease-store.js';
 import { LeaseKeys } from '../../../lib/stores/redis/keys.js';
 import { RedisLeaseStore } from '../../../lib/stores/redis/redis-lease-store.js';
 import type { RedisServer, RedisServerOptions } from '../../support/redis-server.js';
@@ -73,9 +73,26 @@ export class NodesRig {
     return { ...request, fencingToken: grantedOf(await store.acquire(request)).fencingToken };
   }
 
-  /** Asks, as one who waits does, until it is granted. */
-  takeAtLast(store: LeaseStore, key: string, more: Partial<AcquireRequest> = {}): Promise<AcquireRequest & { fencingToken: number }> {
+  /** Asks, as one who waits does, until it is granted: on a busy machine a connection may take a while. */
+  takeAtLast(
+    store: LeaseStore,
+    key = `key-${++counter}`,
+    more: Partial<AcquireRequest> = {},
+  ): Promise<AcquireRequest & { fencingToken: number }> {
     return waitFor(() => this.take(store, key, more), { timeoutMs: 15_000, intervalMs: 20, message: 'the lease' });
+  }
+
+  /** Asks until it is refused for this reason; a grant is never right. */
+  async refusal(store: LeaseStore, why: RegExp, key = `key-${++counter}`): Promise<StoreError> {
+    const refused = async (): Promise<StoreError | undefined> => {
+      const outcome = await store.acquire(this.ask(key)).catch((error: unknown) => error as StoreError);
+      if ('kind' in outcome && outcome.kind === 'granted') granted = true;
+      return outcome instanceof StoreError && why.test(outcome.message) ? outcome : undefined;
+    };
+    let granted = false;
+    const error = await waitFor(async () => granted || (await refused()), { timeoutMs: 15_000, message: `a refusal like ${why}` });
+    if (error === true) throw new Error('It was granted.');
+    return error as StoreError;
   }
 
   async holderOf(i: number, key: string): Promise<string | undefined> {
