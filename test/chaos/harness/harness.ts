@@ -200,7 +200,10 @@ export class Harness {
   private async outcome(healedAt: number, endedAt: number): Promise<Outcome> {
     for (const watch of this.watches) watch.close();
     const failures: Record<string, number> = {};
-    for (const { code } of this.told('failed')) failures[String(code)] = (failures[String(code)] ?? 0) + 1;
+    for (const { key, code } of this.told('failed')) {
+      const what = `${String(key)}: ${String(code)}`;
+      failures[what] = (failures[what] ?? 0) + 1;
+    }
     const history: History = {
       ...{ keys: KEYS, ttlMs: this.ttlMs, scheduled: this.stage.cron, amnesia: this.amnesia, healedAt, endedAt, votes: this.stage.votes },
       grants: this.told('grant') as unknown as Grant[],
