@@ -14,6 +14,7 @@ const LINGER_MS = 2000;
 
 /** A lease that somebody of this process waits for, or did a moment ago. */
 interface Followed extends ShardChannel {
+  readonly slot: number;
   /** The node where it is heard. */
   listener: ShardListener | undefined;
   lingering: ClockTimer | undefined;
@@ -69,6 +70,7 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
     followed.lingering = this.parts.clock.setTimer(() => {
       this.followed.delete(key);
       followed.listener?.remove(followed);
+      this.settle(followed);
     }, LINGER_MS);
   }
 
@@ -123,7 +125,8 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
   }
 
   refused(command: string, error: unknown): void {
-    if (this.sharded) {
+    if (command === 'SSUBSCRIBE' || command === 'SPUBLISH') {
+      if (!this.sharded) return;
       this.sharded = false;
       for (const listener of this.listeners.values()) listener.subscribeAll();
       return;
@@ -141,11 +144,11 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
 
   private begin(key: string): Followed {
     const name = `${this.parts.connection.keyPrefix}${this.parts.keys.wakeChannelOf(key)}${escapePart(this.parts.process)}`;
-    const followed: Followed = { key, name, live: false, listener: undefined, lingering: undefined, waiting: [] };
+    const followed: Followed = { key, name, slot: slotOf(name), live: false, listener: undefined, lingering: undefined, waiting: [] };
     this.followed.set(key, followed);
     this.ask((client) => {
-      if (!this.tried) this.tryOut(client, key);
       this.place(followed, client);
+      if (!this.tried) this.tryOut(client, key);
     });
     return followed;
   }
@@ -170,7 +173,7 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
 
   private place(followed: Followed, client: RedisClient): void {
     if (this.closed || this.followed.get(followed.key) !== followed) return;
-    const address = client.slots?.[slotOf(followed.name)]?.[0];
+    const address = client.slots?.[followed.slot]?.[0];
     const listener = address === undefined ? undefined : (this.listeners.get(address) ?? this.open(address, client));
     if (listener === followed.listener) return;
     followed.listener?.remove(followed);
