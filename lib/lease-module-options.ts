@@ -55,7 +55,7 @@ export interface LeaseModuleOptions {
    * The longest ttl of the whole fleet, at most a day: after a restart or a failover of Redis that it notices, this process
    * grants no lease for so long (less the time for which the server is up), since a holder that Redis has forgotten may still be
    * at work. Waits go on, other calls reject with `LeaseUnavailableError` and its `retryAfterMs`; what is held is renewed and
-   * released. FLUSHALL, and a restart behind a proxy that keeps the connection, are not noticed. Default: off, an `amnesia` event only.
+   * released; a call with a longer ttl is refused. FLUSHALL, and a restart behind a proxy that keeps the connection, are not noticed. Default: off, an `amnesia` event only.
    */
   readonly amnesiaGuard?: Duration | undefined;
 }

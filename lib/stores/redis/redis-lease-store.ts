@@ -26,6 +26,7 @@ import { Amnesia } from './amnesia.js';
 import { RedisConnection } from './connection.js';
 import { DEFAULT_CONNECTION, planConnection, type ConnectionPlan } from './connection-option.js';
 import { GrantCalls, type GrantPath } from './grant-calls.js';
+import { GrantLimit } from './grant-limit.js';
 import { Greeter } from './greeter.js';
 import { escapePart, LeaseKeys } from './keys.js';
 import { Notices } from './notices.js';
@@ -72,6 +73,8 @@ export class RedisLeaseStore implements LeaseStore {
   private readonly ownConnection: RedisConnection | undefined;
   private readonly calls: ScriptCalls;
   private readonly grants: GrantPath;
+  /** Grants that depend on the node which gives them, where there are such. */
+  private readonly byNode: GrantCalls | undefined;
   private readonly renewals: RedisRenewals;
   private readonly line: RedisLine;
   private readonly turn: Turn;
@@ -92,10 +95,10 @@ export class RedisLeaseStore implements LeaseStore {
     this.calls = new ScriptCalls(this.connection);
     this.ownConnection = durability && connect();
     const connection = this.ownConnection ?? this.connection;
-    this.grants =
-      durability || (amnesiaGuardMs !== undefined && isCluster(plan))
-        ? new GrantCalls({ connection, greeter, amnesia, clock, patienceMs, durability })
-        : new ScriptCalls(connection, () => amnesia.refusal(''));
+    if (durability || (amnesiaGuardMs !== undefined && isCluster(plan)))
+      this.byNode = new GrantCalls({ connection, greeter, amnesia, clock, patienceMs, durability });
+    const path = this.byNode ?? new ScriptCalls(connection, () => amnesia.refusal(''));
+    this.grants = amnesiaGuardMs === undefined ? path : new GrantLimit(path, amnesiaGuardMs);
     this.instants = new RedisInstants(this.keys, this.calls, this.grants, this.retention);
     this.effects = new RedisEffects(this.keys, this.calls);
     this.jobs = new RedisJobs(this.keys, this.calls, this.grants, this.retention, this.passing, (key) => this.inspect(key));
@@ -150,7 +153,7 @@ export class RedisLeaseStore implements LeaseStore {
   /** With `durability` it rejects also where WAIT is refused. */
   async ping(): Promise<void> {
     const calls = [this.connection.run((client) => client.ping())];
-    if (this.grants instanceof GrantCalls) calls.push(this.grants.check());
+    if (this.byNode) calls.push(this.byNode.check());
     await Promise.all(calls).catch((error: unknown) => Promise.reject(toStoreError(error)));
   }
 
@@ -158,7 +161,7 @@ export class RedisLeaseStore implements LeaseStore {
     const { connection, ownConnection } = this;
     // Which of the two it was is not told: not one that owes nothing.
     if (!ownConnection || connection.isBusy) connection.unanswered();
-    if (ownConnection?.isBusy && !(this.grants instanceof GrantCalls && this.grants.isPatient)) ownConnection.unanswered();
+    if (ownConnection?.isBusy && !this.byNode?.isPatient) ownConnection.unanswered();
   }
 
   onNotice(listener: (notice: StoreNotice) => void): () => void {
