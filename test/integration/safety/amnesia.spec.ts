@@ -38,7 +38,7 @@ describe('a Redis that forgets, and the guard against it', () => {
 
     it('with the guard nobody starts before the longest ttl is over, waits wait, and calls without one say for how long', async () => {
       const a = start(server.url);
-      const b = start(server.url, { amnesiaGuard: '2s', commandTimeout: '2s' });
+      const b = start(server.url, { amnesiaGuard: '3s', commandTimeout: '2s' });
       // A server this young may have been restarted just before we came.
       const young = await b.service.acquire('held-by-b', { wait: 10 });
       const lease = await a.service.acquire('guarded', { ttl: 2 });
@@ -47,11 +47,11 @@ describe('a Redis that forgets, and the guard against it', () => {
       const refused = await rejection(b.service.acquire('other'));
       expect(refused).toMatchObject({ code: 'LEASE_UNAVAILABLE', status: 503, message: expect.stringContaining('amnesiaGuard') });
       expect(refused.retryAfterMs).toBeGreaterThan(0);
-      expect(refused.retryAfterMs).toBeLessThanOrEqual(2000);
+      expect(refused.retryAfterMs).toBeLessThanOrEqual(3000);
       // What is held is not paused, though it cannot be held any more.
       expect(await rejection(young.renew())).toMatchObject({ code: 'LEASE_LOST' });
       const rival = await b.service.acquire('guarded', { wait: 10 });
-      expect(performance.now() - forgottenAt).toBeGreaterThan(1900);
+      expect(performance.now() - forgottenAt).toBeGreaterThan(2900);
       expect(lease.signal.aborted).toBe(true);
       expect(rival.fencingToken).toBeGreaterThan(lease.fencingToken);
       await expect(b.service.tryAcquire('other')).resolves.toBeDefined();
@@ -61,10 +61,10 @@ describe('a Redis that forgets, and the guard against it', () => {
   it('a lease that would outlive the guard is not granted', async () => {
     const server = await RedisServer.start();
     try {
-      const holder = start(server.url, { amnesiaGuard: '2s' });
-      for (const call of [holder.service.acquire('long', { ttl: 3 }), holder.service.acquire('long', { ttl: 3, wait: 10 })]) {
+      const holder = start(server.url, { amnesiaGuard: '1h' });
+      for (const call of [holder.service.acquire('long', { ttl: '2h' }), holder.service.acquire('long', { ttl: '2h', wait: 10 })]) {
         const error = await rejection(call);
-        expect(error).toMatchObject({ code: 'LEASE_UNAVAILABLE', message: expect.stringMatching(/ttl of 3s.*"amnesiaGuard" \(2s\)/) });
+        expect(error).toMatchObject({ code: 'LEASE_UNAVAILABLE', message: expect.stringMatching(/ttl of 2h.*"amnesiaGuard" \(1h\)/) });
       }
       // The server is too young for any other, too, which is another reason.
       expect(await rejection(holder.service.acquire('long', { ttl: 2 }))).toMatchObject({ message: expect.stringMatching(/ms to go/) });
