@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { Cluster as Cluster5 } from 'ioredis5';
+import { join } from 'node:path';
 import type { Lease } from '../../../lib/lease/lease.js';
 import type { Holder } from '../../support/holder.js';
+import { TestProcess, type ChildMessage } from '../../support/process.js';
 import { command } from '../../support/topologies/command.js';
 import { NodeProxies } from '../../support/topologies/node-proxies.js';
 import { RedisCluster } from '../../support/topologies/redis-cluster.js';
@@ -160,5 +162,38 @@ describe('waiting in a Cluster', () => {
     await all;
     expect(served).toEqual(upTo(6));
     expect(performance.now() - start).toBeLessThan(limitMs);
+  });
+
+  it('a holder and its 30 waiters in front are killed: live processes behind them are served within a ttl and one claim', async () => {
+    const program = join(import.meta.dirname, '..', '..', 'chaos', 'waiting', 'waiter.process.ts');
+    const start = (): TestProcess => new TestProcess(program, { url: cluster.connection, namespace: services.namespace });
+    const [doomed, a, b] = [start(), start(), start()];
+    const look = services.start(cluster.connection);
+    const key = services.key();
+    const inLine = (n: number): Promise<boolean> => waitFor(async () => (await look.service.inspect(key))?.waiters === n);
+    const order = { type: 'wait', key, ttl: '1s', wait: '1h' } as const;
+    try {
+      for (const one of [doomed, a, b]) await one.message('ready', { timeoutMs: 20_000 });
+      doomed.send({ ...order, id: 'holder' });
+      await doomed.message('granted');
+      doomed.send({ type: 'orders', orders: upTo(30).map((i) => ({ ...order, id: String(i) })) });
+      await inLine(30);
+      for (const i of upTo(6)) {
+        (i % 2 ? a : b).send({ ...order, id: String(i), holdMs: 0 });
+        await inLine(31 + i);
+      }
+      await doomed.kill();
+      const killedAt = performance.now();
+      const granted = (): ChildMessage[] => [...a.of('granted'), ...b.of('granted')];
+      await waitFor(() => granted().length === 6, { timeoutMs: 15_000, message: 'everybody to be served' });
+      expect(performance.now() - killedAt).toBeLessThan(4000);
+      const byToken = granted().sort((x, y) => x.token - y.token);
+      const [first, ...rest] = byToken.map(({ id }) => Number(id));
+      // The offer to the dead has lapsed: that one goes to the first process that looks.
+      expect([0, 1]).toContain(first);
+      expect(rest).toEqual(upTo(6).filter((i) => i !== first));
+    } finally {
+      await Promise.all([doomed, a, b].map((one) => one.kill()));
+    }
   });
 });
