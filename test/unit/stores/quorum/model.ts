@@ -1,6 +1,6 @@
 import { refuseToken } from '../../../../lib/stores/memory/memory-quorum-node.js';
 import { decide, needsConfirming, type Vote } from '../../../../lib/stores/quorum/decide.js';
-import type { countsFor } from '../../../../lib/stores/quorum/rules.js';
+import type { countsFor, Experience } from '../../../../lib/stores/quorum/rules.js';
 
 /**
  * The protocol of the quorum as a small machine, of which every interleaving can be tried: two clients that want one key of three
@@ -15,6 +15,12 @@ export interface Variant {
   readonly counts?: typeof countsFor;
   /** How many unconfirmed leases nodes drop at most. */
   readonly losses: number;
+  /** How often nodes restart at most, and forget everything: after somebody got the lease. Default: never. */
+  readonly restarts?: number;
+  /** They restart before that, too: many more states. */
+  readonly early?: boolean;
+  /** What a node that has restarted counts as. Default: what it is. */
+  readonly experience?: (one: Experience) => Experience;
 }
 
 /** What was found. `trace`: the steps that lead to it. */
@@ -32,6 +38,9 @@ interface NodeState {
   owner: number;
   own: number;
   fence: number;
+  memory: Experience;
+  /** Which clients may hold what it has forgotten; it abstains until their time is over. */
+  waitsFor: boolean[];
 }
 
 /** What is between one client and one node. */
@@ -46,12 +55,17 @@ interface Link {
   confirm: 'none' | 'sent' | 'confirmed' | 'refused' | 'ahead';
   /** The token that the node has confirmed, told or not. */
   stands: number;
+  /** What the node was when it confirmed. */
+  experience: Experience;
+  /** Whether it was asked which tokens it remembers, and what it was when it said so. */
+  recall: 'none' | 'asked' | Experience;
 }
 
 interface Client {
   /** `over`: it came to nothing, was given back, or its time has passed. */
   phase: 'trying' | 'holding' | 'over';
   token: number;
+  recall: 'none' | 'asked' | 'done';
   links: Link[];
 }
 
@@ -59,15 +73,17 @@ interface State {
   nodes: NodeState[];
   clients: Client[];
   losses: number;
+  restarts: number;
   /** The highest token that was returned. */
   last: number;
 }
 
-const begin = (losses: number): State => ({
-  nodes: NODES.map(() => ({ owner: -1, own: 0, fence: 0 })),
+const begin = ({ losses, restarts = 0 }: Variant): State => ({
+  nodes: NODES.map(() => ({ owner: -1, own: 0, fence: 0, memory: 'experienced', waitsFor: [false, false] })),
   clients: CLIENTS.map(() => ({
     phase: 'trying',
     token: 0,
+    recall: 'none',
     links: NODES.map(() => ({
       acquire: 'sent',
       vote: 'asked',
@@ -76,9 +92,12 @@ const begin = (losses: number): State => ({
       confirmed: 0,
       confirm: 'none',
       stands: 0,
+      experience: 'experienced',
+      recall: 'none',
     })),
   })),
   losses,
+  restarts,
   last: 0,
 });
 
@@ -86,7 +105,7 @@ class Violation extends Error {}
 
 /** Tries everything that can happen, in every order; the shortest ways first. */
 export function explore(variant: Variant): Finding {
-  const start = begin(variant.losses);
+  const start = begin(variant);
   const seen = new Set([keyOf(start)]);
   const queue: { state: State; trace: Trace }[] = [{ state: start, trace: undefined }];
   let successes = 0;
@@ -132,16 +151,39 @@ function* stepsOf(state: State, variant: Variant): Generator<[string, Step]> {
       if (confirm === 'sent') yield [`${who} confirms at ${n}`, (s) => executeConfirm(s, c, n, variant)];
       if (confirm !== 'none' && confirm !== 'sent') yield [`${who} hears "${confirm}" of ${n}`, (s) => hearConfirm(s, c, n, variant)];
     }
+    for (const n of NODES) {
+      if (phase === 'trying' && links[n]!.recall === 'asked')
+        yield [`${who} hears what ${n} remembers`, (s) => hearRecall(s, c, n, variant)];
+    }
     if (phase !== 'over') yield [`${who} gives back, or his time is over`, (s) => end(s.clients[c]!)];
   }
   for (const n of NODES) {
-    const { owner } = state.nodes[n]!;
+    const { owner, memory, waitsFor } = state.nodes[n]!;
+    if (state.restarts > 0 && (state.last > 0 || variant.early)) yield [`${n} restarts`, (s) => restart(s, n)];
+    if (memory === 'abstaining' && !waitsFor.some((waits, c) => waits && state.clients[c]!.phase !== 'over'))
+      yield [`${n} has been up for the longest ttl`, (s) => void (s.nodes[n]!.memory = 'young')];
     if (owner < 0) continue;
     const client = state.clients[owner]!;
     // Given back, or over with the ttl, each node at its own time.
     if (client.phase === 'over') yield [`${n} drops the lease of ${'AB'[owner]!}`, (s) => free(s, n)];
     else if (state.losses > 0 && client.links[n]!.stands === 0) yield [`${n} loses the lease of ${'AB'[owner]!}`, (s) => lose(s, n)];
   }
+}
+
+/** Whoever has begun may hold what it has forgotten, until his time is over. */
+function restart(state: State, n: number): void {
+  state.restarts -= 1;
+  const waitsFor = state.clients.map(({ phase, links }) => phase !== 'over' && links.some(({ acquire }) => acquire !== 'sent'));
+  state.nodes[n] = { owner: -1, own: 0, fence: 0, memory: 'abstaining', waitsFor };
+}
+
+function hearRecall(state: State, c: number, n: number, variant: Variant): void {
+  const client = state.clients[c]!;
+  const { memory, fence } = state.nodes[n]!;
+  client.links[n]!.recall = memory;
+  if (client.links.every(({ recall }) => recall !== 'asked')) client.recall = 'done';
+  if (fence >= client.token) client.token = fence + 1;
+  proceed(state, c, variant);
 }
 
 function lose(state: State, n: number): void {
@@ -190,6 +232,7 @@ function executeConfirm(state: State, c: number, n: number, { refuse = refuseTok
   const refused = refuse(lease, { holderId: String(c), fencingToken: link.asking });
   link.confirm = refused === undefined ? 'confirmed' : refused.kind === 'ahead' ? 'ahead' : 'refused';
   if (refused === undefined) {
+    link.experience = node.memory;
     if (node.owner === c) link.stands = node.own = link.asking;
     node.fence = Math.max(node.fence, link.asking);
   }
@@ -207,20 +250,23 @@ function hearConfirm(state: State, c: number, n: number, variant: Variant): void
 }
 
 /** What the client does next: exactly what the library decides. */
-function proceed(state: State, c: number, { counts }: Variant): void {
+function proceed(state: State, c: number, { counts, experience = (one) => one }: Variant): void {
   const client = state.clients[c]!;
   if (client.phase !== 'trying') return;
+  const voteOf = (link: Link): Vote => ({ ...link, state: link.vote, experience: experience(link.experience) });
   for (;;) {
-    const votes = client.links.map((link): Vote => ({ ...link, state: link.vote, experience: 'experienced' }));
     if (client.token > 0) {
-      for (const [n, link] of client.links.entries()) {
-        if (needsConfirming(votes[n]!, client.token, counts)) sendConfirm(link, client.token);
-      }
+      for (const link of client.links) if (needsConfirming(voteOf(link), client.token, counts)) sendConfirm(link, client.token);
     }
-    const now = client.links.map((link): Vote => ({ ...link, state: link.vote, experience: 'experienced' }));
-    const step = decide(now, client.token, { patient: false, witnesses: [], recall: 'done', ...(counts ? { counts } : {}) });
+    const witnesses = client.links.flatMap(({ recall }) => (recall === 'none' || recall === 'asked' ? [] : [experience(recall)]));
+    const { recall } = client;
+    const step = decide(client.links.map(voteOf), client.token, { patient: false, witnesses, recall, ...(counts ? { counts } : {}) });
     if (step.do === 'succeed') succeed(state, c);
     else if (step.do === 'give-up') end(client);
+    else if (step.do === 'recall') {
+      client.recall = 'asked';
+      for (const link of client.links) if (link.confirmed !== client.token) link.recall = 'asked';
+    }
     if (step.do !== 'propose') return;
     client.token = step.token;
   }
@@ -252,24 +298,29 @@ function copy(state: State): State {
     nodes: state.nodes.map((node) => ({ ...node })),
     clients: state.clients.map((client) => ({ ...client, links: client.links.map((link) => ({ ...link })) })),
     losses: state.losses,
+    restarts: state.restarts,
     last: state.last,
   };
 }
 
 /** The same for states between which nothing that may still happen can tell: nodes and clients have no names. */
-function keyOf({ nodes, clients, losses, last }: State): string {
+function keyOf({ nodes, clients, losses, restarts, last }: State): string {
   const seenBy = (first: number): string => {
     const order = [clients[first]!, clients[1 - first]!] as const;
-    const columns = nodes.map(({ owner, own, fence }, n) => {
-      const lease = owner < 0 ? 0 : 1 + Number(owner !== first) + 3 * own;
-      return pack(lease, 64, fence, 16, keyOfLink(order[0], n), LINKS, keyOfLink(order[1], n), LINKS);
+    const columns = nodes.map(({ owner, own, fence, memory, waitsFor }, n) => {
+      if (fence >= TOKENS) throw new Error(`The model has room for tokens below ${TOKENS}.`);
+      const lease = owner < 0 ? 0 : 1 + Number(owner !== first) + 2 * own;
+      const waits = memory === 'abstaining' ? Number(waitsFor[first]) + 2 * Number(waitsFor[1 - first]) : 0;
+      return pack(lease, 32, fence, TOKENS, EXPERIENCE[memory], 3, waits, 4, keyOfLink(order[0], n), LINKS, keyOfLink(order[1], n), LINKS);
     });
     columns.sort((x, y) => x - y);
-    const phases = order.map(({ phase, token }) => phase[0]! + (phase === 'over' ? '' : String(token)));
+    const phases = order.map(
+      ({ phase, token, recall }) => phase[0]! + (phase === 'trying' ? `${token}${recall[0]!}` : phase === 'over' ? '' : token),
+    );
     return `${columns[0]!},${columns[1]!},${columns[2]!},${phases[0]!},${phases[1]!}`;
   };
   const [one, other] = [seenBy(0), seenBy(1)];
-  return `${one < other ? one : other},${losses},${last}`;
+  return `${one < other ? one : other},${losses},${restarts},${last}`;
 }
 
 /** One number for several: each with the number of values that it can have. */
@@ -279,31 +330,19 @@ function pack(...parts: readonly number[]): number {
   return packed;
 }
 
-const TOKENS = 10;
-const LINKS = 3 * 3 * 5 * 2 * TOKENS ** 3;
+const TOKENS = 8;
+const LINKS = 3 * 3 * 5 * 2 * 3 * 5 * TOKENS ** 3;
 const ACQUIRE = { sent: 0, granted: 1, told: 2 };
 const VOTE = { asked: 0, granted: 1, refused: 2 };
 const CONFIRM = { none: 0, sent: 1, confirmed: 2, refused: 3, ahead: 4 };
+const EXPERIENCE = { experienced: 0, young: 1, abstaining: 2 };
+const RECALL = { ...EXPERIENCE, none: 3, asked: 4 };
 
 function keyOfLink({ phase, links }: Client, n: number): number {
-  const { acquire, vote, granted, asking, confirmed, confirm, stands } = links[n]!;
+  const { acquire, vote, granted, asking, confirmed, confirm, stands, experience, recall } = links[n]!;
   if (phase === 'trying') {
-    return pack(
-      ACQUIRE[acquire],
-      3,
-      VOTE[vote],
-      3,
-      CONFIRM[confirm],
-      5,
-      Number(stands > 0),
-      2,
-      granted,
-      TOKENS,
-      asking,
-      TOKENS,
-      confirmed,
-      TOKENS,
-    );
+    const told = pack(EXPERIENCE[experience], 3, RECALL[recall], 5, ACQUIRE[acquire], 3, VOTE[vote], 3, CONFIRM[confirm], 5);
+    return pack(told, 3 * 5 * 3 * 3 * 5, Number(stands > 0), 2, granted, TOKENS, asking, TOKENS, confirmed, TOKENS);
   }
   // Who does not try any more only sees what is under way, and a holder which of his leases stand.
   const sent = pack(ACQUIRE[acquire] === 0 ? 1 : 0, 2, confirm === 'sent' ? asking : 0, TOKENS);
