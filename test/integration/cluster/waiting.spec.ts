@@ -110,6 +110,16 @@ describe('waiting in a Cluster', () => {
     await all;
     expect(await cluster.busMessages('publish_sent')).toBe(before);
     await waitFor(async () => !(await channels()).some((name) => name.includes(services.leaseKey(key))), { timeoutMs: 10_000 });
+    // Who finds a lease free subscribes to nothing, though it would wait.
+    const subscriptions = async (): Promise<string> => {
+      const stats = await Promise.all(cluster.nodes.map((node) => command(node, 'INFO', 'commandstats')));
+      return stats.map((text) => /cmdstat_ssubscribe:calls=(\d+)/.exec(String(text))?.[1] ?? '0').join();
+    };
+    const subscribed = await subscriptions();
+    for (const one of upTo(10).map(() => services.key())) {
+      for (const process of processes) await (await process.service.acquire(one, { wait: 10 })).release();
+    }
+    expect(await subscriptions()).toBe(subscribed);
   });
 
   it('the slot moves while 6 wait: their channels go with it, and the hand-over is prompt again', async () => {

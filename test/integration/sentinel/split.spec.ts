@@ -78,6 +78,29 @@ describe('two primaries, one after the other or at once', () => {
     expect(String(another.message)).toContain('READONLY');
     expect(await second.release()).toBe(true);
   });
+
+  it('with min-replicas-to-write a primary that is cut off grants and renews nothing: its holder stops, and there is one holder', async () => {
+    await group.settle();
+    const old = await group.primary();
+    await command(old, 'CONFIG', 'SET', 'min-replicas-to-write', '1', 'min-replicas-max-lag', '1');
+    const [a, b] = [services.start(old.url), services.start(group.connection)];
+    const key = services.key();
+    const lease = await a.service.acquire(key, { ttl: 8 });
+    await group.inStep();
+    let stoppedAt = Infinity;
+    lease.signal.addEventListener('abort', () => (stoppedAt = performance.now()));
+    group.isolate(old);
+    await group.promoted(old);
+    const next = await b.service.acquire(key, { ttl: 8, wait: 20 });
+    expect(performance.now()).toBeGreaterThan(stoppedAt);
+    expect(lease.signal.reason).toMatchObject({ code: 'LEASE_LOST', reason: 'store' });
+    expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);
+    expect((await rejection(a.service.acquire(services.key()))).message).toContain('NOREPLICAS');
+    expect(await next.release()).toBe(true);
+    await command(old, 'CONFIG', 'SET', 'min-replicas-to-write', '0');
+    group.rejoin(old);
+    await group.settle();
+  });
 });
 
 it('the new primary’s clock is 5 s behind and it missed the last acquire: higher where the token is known; else the row refuses, and minToken mends it', async () => {
