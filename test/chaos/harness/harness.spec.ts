@@ -1,6 +1,17 @@
 import { describe, expect, it, jest } from '@jest/globals';
 import { Harness, type Outcome } from './harness.js';
-import { lostOrStale, notServed, overlaps, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
+import {
+  longestGaps,
+  lostOrStale,
+  notServed,
+  overlaps,
+  passedUnheld,
+  ranNever,
+  ranTwice,
+  staleAccepted,
+  tokensNotRising,
+  unfenced,
+} from './judges.js';
 import { showSchedule, type Fault } from './schedule.js';
 import { STAGES, type Topology } from './stages.js';
 
@@ -28,7 +39,7 @@ function reportOf({ history, faults, failures }: Outcome): object {
   return {
     ...{ topology, seed, ttlMs: history.ttlMs, faults, failures, grants: grants.length, runs: runs.length, items: rows.set.length },
     ...{ writes: writes.length, refused: writes.filter(({ register }) => !register).length },
-    ...{ passes: passes.length, judged, excused, twoAtOnce: overlaps(history) },
+    ...{ passes: passes.length, judged, excused, twoAtOnce: overlaps(history), longestGaps: longestGaps(history) },
     withoutFence: Object.fromEntries(['careful', 'naive', 'long'].map((key) => [key, unfenced(history, key)])),
   };
 }

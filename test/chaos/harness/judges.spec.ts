@@ -1,6 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Grant, History, Pass, Stay } from './history.js';
-import { lostOrStale, notServed, overlaps, passedUnheld, ranNever, ranTwice, staleAccepted, tokensNotRising, unfenced } from './judges.js';
+import {
+  longestGaps,
+  lostOrStale,
+  notServed,
+  overlaps,
+  passedUnheld,
+  ranNever,
+  ranTwice,
+  staleAccepted,
+  tokensNotRising,
+  unfenced,
+} from './judges.js';
 import type { Audited } from './resource.js';
 
 const history = (more: Partial<History>): History => ({
@@ -168,6 +179,13 @@ describe('two at once', () => {
     expect(overlaps(history({ grants, passes: [pass(1, 150), pass(2, 250)] }))).toBe(0);
     expect(overlaps(history({ grants, passes: [pass(1, 150), pass(1, 201), pass(1, 300), pass(2, 300)] }))).toBe(2);
     expect(overlaps(history({ grants, passes: [{ ...pass(1, 300), key: 'another' }] }))).toBe(0);
+  });
+});
+
+describe('the longest time without a holder', () => {
+  it('is measured between grants and checks that passed', () => {
+    const passes = [{ ...grant(1), at: 350 }];
+    expect(longestGaps(history({ grants: [grant(1, { at: 100 }), grant(2, { at: 900 })], passes }))).toEqual({ k: 550 });
   });
 });
 

@@ -162,6 +162,17 @@ export function overlaps({ grants, passes }: History): number {
   return passes.filter(({ key, token, at }) => newest.get(key)?.some((grant) => grant.token > token && grant.at < at)).length;
 }
 
+/** The longest time without a sign of any holder, by key, in milliseconds: nobody got the lease, and nobody said that it has it. */
+export function longestGaps({ grants, passes }: History): Record<string, number> {
+  const signs = byKey<{ key: string; at: number }>([...grants, ...passes]);
+  return Object.fromEntries(
+    signs.map(([key, all]) => {
+      const times = all.map(({ at }) => at).sort((one, other) => one - other);
+      return [key, Math.round(Math.max(0, ...times.slice(1).map((at, i) => at - (times[i] as number))))];
+    }),
+  );
+}
+
 function byKey<T extends { readonly key: string }>(all: readonly T[]): [string, T[]][] {
   const found = new Map<string, T[]>();
   for (const one of all) found.set(one.key, [...(found.get(one.key) ?? []), one]);
