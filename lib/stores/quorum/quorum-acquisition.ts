@@ -2,6 +2,7 @@ import { StoreError, type AcquireRequest, type Busy, type Granted, type RenewReq
 import type { HolderBook, Page } from './holder-book.js';
 import { jittered } from './jitter.js';
 import { Round, type RoundParts } from './round.js';
+import { ttlRefusal } from './round-outcome.js';
 
 /** Those who have divided the nodes among them try again at once, so many times and each at a moment of his own; after that the caller's own wait goes on. */
 const MOST_SPLITS = 3;
@@ -19,7 +20,8 @@ export class QuorumAcquisition {
 
   /** @throws StoreError */
   async acquire({ wait: _, ...request }: AcquireRequest): Promise<Granted | Busy> {
-    this.checkTtl(request.ttlMs);
+    const refusal = ttlRefusal(request.ttlMs, this.parts.memoryLimits);
+    if (refusal) throw refusal;
     const page = this.book.open(request.key, request.holderId, request.ttlMs);
     const startedAt = this.parts.clock.monotonic();
     // Asked again while the first try runs, it is the same try.
@@ -65,12 +67,5 @@ export class QuorumAcquisition {
     page.round?.end();
     page.won = undefined;
     return undefined;
-  }
-
-  private checkTtl(ttlMs: number): void {
-    const longest = this.parts.memoryLimits?.longestTtlMs;
-    if (longest === undefined || ttlMs <= longest) return;
-    const message = `a ttl of ${String(ttlMs)} ms is longer than "longestTtl" of the quorum, ${String(longest)} ms: after a restart nodes wait for no longer than that; raise it in every process, or ask for less`;
-    throw new StoreError('fatal', message);
   }
 }

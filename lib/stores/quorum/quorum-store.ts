@@ -23,7 +23,8 @@ import { HolderBook } from './holder-book.js';
 import { NodeLink } from './node-link.js';
 import { QuorumAcquisition } from './quorum-acquisition.js';
 import { checkNodes, resolveQuorumOptions, type QuorumOptions } from './quorum-options.js';
-import { majorityOf } from './rules.js';
+import { ttlRefusal } from './round-outcome.js';
+import { majorityOf, type MemoryLimits } from './rules.js';
 import { failuresOf, judgeRecord, judgeRenewal, noMajority } from './verdicts.js';
 
 const DAY_MS = 86_400_000;
@@ -37,7 +38,7 @@ const DAY_MS = 86_400_000;
 export class QuorumStore implements LeaseStore {
   readonly capabilities: StoreCapabilities;
   private readonly links: readonly NodeLink[];
-  private readonly clock: Clock;
+  private readonly memoryLimits: MemoryLimits | undefined;
   private readonly book: HolderBook;
   private readonly acquisition: QuorumAcquisition;
 
@@ -45,12 +46,11 @@ export class QuorumStore implements LeaseStore {
   constructor(stores: readonly LeaseStore[], options: QuorumOptions = {}, names: readonly string[] = []) {
     checkNodes(stores);
     const { clock, nodesForget, nodeTimeoutMs, longestTtlMs, fenceRetentionMs } = resolveQuorumOptions(options);
-    this.clock = clock;
     this.links = stores.map((store, i) => linkTo(store, names[i] ?? `node ${String(i + 1)}`, clock, nodeTimeoutMs));
     this.book = new HolderBook(clock);
-    const memoryLimits = nodesForget ? { longestTtlMs, fenceRetentionMs } : undefined;
+    this.memoryLimits = nodesForget ? { longestTtlMs, fenceRetentionMs } : undefined;
     const renew = async (request: RenewRequest): Promise<RenewResult> => (await this.renew([request]))[0] as RenewResult;
-    this.acquisition = new QuorumAcquisition({ links: this.links, clock, memoryLimits }, this.book, renew);
+    this.acquisition = new QuorumAcquisition({ links: this.links, clock, memoryLimits: this.memoryLimits }, this.book, renew);
     const shared = stores.every(({ capabilities }) => capabilities.shared);
     const byServer = stores.every(({ capabilities }) => capabilities.clock === 'server');
     this.capabilities = { name: 'quorum', shared, clock: byServer ? 'server' : 'process', wakeUp: 'poll', fifo: false };
@@ -60,28 +60,12 @@ export class QuorumStore implements LeaseStore {
     return this.acquisition.acquire(request);
   }
 
-  /** Never rejects: a lease of which too few nodes have said anything is `unknown`. */
-  renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
-    if (requests.length === 0) return Promise.resolve([]);
-    const asked = requests.map((request) => {
-      const page = this.book.find(request.key, request.holderId);
-      if (page) this.book.touch(page, request.ttlMs);
-      return { ...request, holderId: this.book.idOf(request.key, request.holderId) };
-    });
-    const limitMs = Math.max(50, ...requests.map(({ ttlMs }) => ttlMs / 6));
-    return gather(
-      this.links.map((link) => link.within(limitMs, link.node.renew(asked))),
-      (answers, complete) => {
-        const results = requests.map((_, i) => {
-          const ofOne = answers.map((answer) => {
-            const value = answer?.value?.[i];
-            return value ? { value } : answer && { error: answer.error ?? MISSING };
-          });
-          return judgeRenewal(ofOne, complete, this.nameOf);
-        });
-        return results.includes(undefined) ? undefined : (results as RenewResult[]);
-      },
-    );
+  /** Never rejects: a lease of which too few nodes have said anything is `unknown`, and so is one that is asked to live for too long. */
+  async renew(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    const refusals = requests.map(({ ttlMs }) => ttlRefusal(ttlMs, this.memoryLimits));
+    const renewed = await this.renewAll(requests.filter((_, i) => refusals[i] === undefined));
+    let next = 0;
+    return refusals.map((error): RenewResult => (error ? { kind: 'unknown', error } : (renewed[next++] as RenewResult)));
   }
 
   /** Released when a majority held it; nodes that do not answer are told in the background, until the ttl is over. */
@@ -137,6 +121,29 @@ export class QuorumStore implements LeaseStore {
   async close(): Promise<void> {
     for (const { leftovers } of this.links) leftovers.close();
     await Promise.all(this.links.map(({ store }) => store.close()));
+  }
+
+  private renewAll(requests: readonly RenewRequest[]): Promise<RenewResult[]> {
+    if (requests.length === 0) return Promise.resolve([]);
+    const asked = requests.map((request) => {
+      const page = this.book.find(request.key, request.holderId);
+      if (page) this.book.touch(page, request.ttlMs);
+      return { ...request, holderId: this.book.idOf(request.key, request.holderId) };
+    });
+    const limitMs = Math.max(50, ...requests.map(({ ttlMs }) => ttlMs / 6));
+    return gather(
+      this.links.map((link) => link.within(limitMs, link.node.renew(asked))),
+      (answers, complete) => {
+        const results = requests.map((_, i) => {
+          const ofOne = answers.map((answer) => {
+            const value = answer?.value?.[i];
+            return value ? { value } : answer && { error: answer.error ?? MISSING };
+          });
+          return judgeRenewal(ofOne, complete, this.nameOf);
+        });
+        return results.includes(undefined) ? undefined : (results as RenewResult[]);
+      },
+    );
   }
 
   /** Ends what a holder may have at each node; one that does not confirm it is told again in the background. */

@@ -60,3 +60,11 @@ function abstaining(rememberedMs: number | undefined, { longestTtlMs }: MemoryLi
   const message = `it does not vote for another ${String(Math.ceil(retryAfterMs / 1000))} s: it started a short while ago and may have forgotten leases (options "longestTtl", "nodesForget")`;
   return new StoreError('transient', message, { retryAfterMs });
 }
+
+/** Why a lease must not live for so long, if so: nodes that have restarted wait for no longer than `longestTtl`. */
+export function ttlRefusal(ttlMs: number, limits: MemoryLimits | undefined): StoreError | undefined {
+  if (limits === undefined || ttlMs <= limits.longestTtlMs) return undefined;
+  const longest = String(limits.longestTtlMs);
+  const message = `a ttl of ${String(ttlMs)} ms is longer than "longestTtl" of the quorum, ${longest} ms: after a restart nodes wait for no longer than that; raise it in every process, or ask for less`;
+  return new StoreError('fatal', message);
+}

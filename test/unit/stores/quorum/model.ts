@@ -314,9 +314,10 @@ function keyOf({ nodes, clients, losses, restarts, last }: State): string {
       return pack(lease, 32, fence, TOKENS, EXPERIENCE[memory], 3, waits, 4, keyOfLink(order[0], n), LINKS, keyOfLink(order[1], n), LINKS);
     });
     columns.sort((x, y) => x - y);
-    const phases = order.map(
-      ({ phase, token, recall }) => phase[0]! + (phase === 'trying' ? `${token}${recall[0]!}` : phase === 'over' ? '' : token),
-    );
+    const phases = order.map(({ phase, token, recall }) => {
+      if (phase === 'over') return phase;
+      return phase === 'trying' ? `${token}${recall}` : `${phase}${token}`;
+    });
     return `${columns[0]!},${columns[1]!},${columns[2]!},${phases[0]!},${phases[1]!}`;
   };
   const [one, other] = [seenBy(0), seenBy(1)];

@@ -101,8 +101,11 @@ describe('a node that has forgotten', () => {
     const rig = new QuorumRig(3, limits);
     const error = await errorOf(rig.store.acquire(rig.ask('long', { ttlMs: MINUTE_MS + 1 })));
     expect(error).toMatchObject({ kind: 'fatal', message: expect.stringContaining('longer than "longestTtl"') });
-    await rig.take('long', { ttlMs: MINUTE_MS });
+    const held = await rig.take('long', { ttlMs: MINUTE_MS });
     expect(rig.nodes[0]!.faulty.calls('acquire')).toHaveLength(1);
+    const results = await rig.store.renew([{ ...held, ttlMs: MINUTE_MS + 1 }, held]);
+    expect(results).toEqual([{ kind: 'unknown', error: expect.objectContaining({ kind: 'fatal' }) }, { kind: 'held' }]);
+    expect((await rig.store.inspect('long'))?.remainingMs).toBe(MINUTE_MS);
   });
 });
 
