@@ -28,8 +28,10 @@ class Process {
     this.subscription = store.onWake(name, (wake: Wake) => this.told.push(wake.kind === 'offer' ? wake.holderId : wake.kind));
   }
 
-  ready(): Promise<void> {
-    return this.subscription.ready;
+  /** Notices of the key arrive from now on. */
+  async ready(key: string): Promise<void> {
+    await this.subscription.ready;
+    await this.subscription.follow?.(key);
   }
 
   end(): void {
@@ -62,7 +64,7 @@ export function lineContract(harness: () => StoreHarness, features: Features): v
     const key = freshKey('line');
     const a = new Process(store, `a-${key}`);
     const b = new Process(rival, `b-${key}`);
-    await Promise.all([a.ready(), b.ready()]);
+    await Promise.all([a.ready(key), b.ready(key)]);
     try {
       await run(a, b, store, key);
     } finally {

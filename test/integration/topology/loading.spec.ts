@@ -11,7 +11,10 @@ describe('a Redis that is restarted with its data, and reads it for a while (LOA
   const services = new Services();
   let server: RedisServer;
   // A thousandth of a second for each key.
-  beforeAll(async () => (server = await RedisServer.start({ args: ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'] })));
+  beforeAll(
+    async () =>
+      (server = await RedisServer.start({ args: ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'] })),
+  );
   afterAll(() => server?.stop());
 
   it('a lease lives on, a call that may wait gets one, and one that may not is unavailable in its time', async () => {
@@ -21,7 +24,7 @@ describe('a Redis that is restarted with its data, and reads it for a while (LOA
     const lease = await a.service.acquire(services.key(), { ttl: 20 });
     await b.service.inspect('warm-up');
     const restarted = server.restart({ empty: false });
-    const loading = async (): Promise<boolean> => /^-LOADING/.test(await server.ask('GET', 'k1'));
+    const loading = async (): Promise<boolean> => (await server.ask('GET', 'k1')).startsWith('-LOADING');
     await waitFor(loading, { timeoutMs: 10_000, message: 'LOADING' });
     const start = performance.now();
     expect(await rejection(b.service.acquire(services.key()))).toMatchObject({ code: 'LEASE_UNAVAILABLE' });
