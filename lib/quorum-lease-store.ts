@@ -37,7 +37,9 @@ export interface QuorumLeaseStoreOptions extends QuorumOptions {
  * - A node that restarts has forgotten, unless it runs with `appendonly yes` and `appendfsync always`. It does not vote for
  *   `longestTtl` after each start, also the first: so a fleet whose nodes were all started together grants nothing for so long.
  *   `FLUSHALL`, evicted keys (set `noeviction`) and a disk that lies are not noticed.
- * - Where a majority of the nodes has forgotten within `fenceRetention`, only their clocks keep tokens in order.
+ * - For `fenceRetention` after a node has restarted its vote needs the word of a majority that remembers: of three nodes, none of the
+ *   other two may be lost in that time. Where a majority has forgotten within it, only their clocks keep tokens in order.
+ *   Nodes that keep every write (see above) know neither limit: that is how to run a quorum.
  * - Waiters are not served in the order in which they came: they look again every 20 to 250 ms.
  * - `@SingletonCron`, `once` and the `retryAfter` of jobs need a single Redis, and are refused.
  *
