@@ -19,7 +19,7 @@ import { STAGES, type Topology } from './stages.js';
 const { CHAOS_SEED = '20', CHAOS_MINUTES: minutes, CHAOS_TOPOLOGY = 'primary', CHAOS_BROKEN: broken } = process.env;
 const seed = Number(CHAOS_SEED);
 const topology = CHAOS_TOPOLOGY as Topology;
-const forMs = minutes === undefined ? 5000 : Number(minutes) * 60_000;
+const forMs = minutes === undefined ? 4000 : Number(minutes) * 60_000;
 const quietMs = minutes === undefined ? 1500 : 10_000;
 jest.setTimeout(forMs + 240_000);
 
