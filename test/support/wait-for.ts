@@ -1,6 +1,6 @@
 /** How `waitFor` waits. */
 export interface WaitForOptions {
-  /** Gives up after so many milliseconds; default 5,000. */
+  /** Gives up after so many milliseconds; default 10,000. */
   readonly timeoutMs?: number;
   /** What was waited for, for the error. */
   readonly message?: string;
@@ -13,7 +13,7 @@ export interface WaitForOptions {
  * error becomes the `cause`.
  */
 export async function waitFor<T>(condition: () => T | Promise<T>, options: WaitForOptions = {}): Promise<T> {
-  const { timeoutMs = 5000, message = 'the condition', intervalMs = 5 } = options;
+  const { timeoutMs = 10_000, message = 'the condition', intervalMs = 5 } = options;
   const until = performance.now() + timeoutMs;
   let cause: unknown;
   for (;;) {
