@@ -1,10 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import { leaseService } from './subjects.mjs';
 
 /** A process whose calls wait for one lease, and give it back as soon as they have it. */
 const { url } = JSON.parse(process.argv[2]);
 const { service, store } = leaseService(url);
-/** Milliseconds on a clock that all processes of the machine share. */
 /** Of the clock that all processes of a machine share; `performance.timeOrigin` differs between them on a busy one. */
 const at = () => Number(process.hrtime.bigint()) / 1e6;
 const served = [];
