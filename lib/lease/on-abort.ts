@@ -5,16 +5,27 @@ import { getMaxListeners, setMaxListeners } from 'node:events';
  * above which Node warns of a leak: many calls may share the signal of one request.
  */
 export function onAbort(signal: AbortSignal, fn: () => void): () => void {
-  const most = getMaxListeners(signal);
-  // 0 means that there is no limit.
-  if (most > 0) setMaxListeners(most + 1, signal);
+  allowMore(signal, 1);
   signal.addEventListener('abort', fn, { once: true });
   let ended = false;
   return () => {
     if (ended) return;
     ended = true;
     signal.removeEventListener('abort', fn);
-    const now = getMaxListeners(signal);
-    if (now > 1) setMaxListeners(now - 1, signal);
+    allowMore(signal, -1);
   };
+}
+
+function allowMore(signal: AbortSignal, by: 1 | -1): void {
+  const most = limitOf(signal);
+  if (most > 0 && most + by > 0) setMaxListeners(most + by, signal);
+}
+
+/** 0 for no limit. Node 20 throws where that was set, and for signals that are not its own. */
+function limitOf(signal: AbortSignal): number {
+  try {
+    return getMaxListeners(signal);
+  } catch {
+    return 0;
+  }
 }

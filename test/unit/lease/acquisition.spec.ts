@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { getEventListeners, getMaxListeners } from 'node:events';
+import { getEventListeners, getMaxListeners, setMaxListeners } from 'node:events';
 import { StoreError } from '../../../lib/stores/lease-store.js';
 import { LeaseRig, outcomeOf, watch } from '../../support/lease-rig.js';
 
@@ -171,6 +171,14 @@ describe('acquire: the signal of the caller', () => {
     expect(warnings.filter(({ name }) => name === 'MaxListenersExceededWarning')).toEqual([]);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
     expect(most - getMaxListeners(signal)).toBe(30);
+  });
+
+  it('may have no limit of listeners', async () => {
+    const rig = new LeaseRig();
+    const { signal } = new AbortController();
+    setMaxListeners(0, signal);
+    await (await rig.acquire('k', { wait: '5s', signal })).release();
+    expect(await rig.acquire('k', { signal })).toBeDefined();
   });
 
   it('takes back what was under way, and passes the lease on', async () => {
