@@ -1,13 +1,14 @@
 import { LeaseBusyError } from '../errors/lease-busy.error.js';
 import { StoreError, type AcquireRequest, type Busy, type Granted, type Queued, type WaitPlace } from '../stores/lease-store.js';
-import { backoffMs, jittered } from './backoff.js';
+import { toStoreError } from '../stores/to-store-error.js';
+import { backoffMs, jittered } from '../time/backoff.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { EngineParts } from './engine-parts.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import { Lease } from './lease.js';
 import { onAbort } from './on-abort.js';
 import { minTokenError, refusalOf } from './refusal.js';
-import { callLimitMs, settleWithin, toStoreError, withTimeLimit } from './time-limit.js';
+import { callLimitMs, settleWithin, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
 /** A waiter looks again after this, at first and at most; sooner when the holder's time is over before. */

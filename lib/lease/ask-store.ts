@@ -1,6 +1,7 @@
 import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
+import { toStoreError } from '../stores/to-store-error.js';
 import type { EngineParts } from './engine-parts.js';
-import { toStoreError, withTimeLimit } from './time-limit.js';
+import { withTimeLimit } from './time-limit.js';
 
 /** One question to the store, outside the caller's async context and within the command timeout. @throws LeaseUnavailableError */
 export async function askStore<T>(engine: EngineParts, key: string, call: () => Promise<T>): Promise<T> {

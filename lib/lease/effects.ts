@@ -2,12 +2,13 @@ import { LeaseOptionsError } from '../errors/lease-options.error.js';
 import { LeaseUnavailableError } from '../errors/lease-unavailable.error.js';
 import type { EffectRecord, EffectStore, SettleEffectRequest, StartEffectReply } from '../stores/effect-store.js';
 import { StoreError } from '../stores/lease-store.js';
+import { toStoreError } from '../stores/to-store-error.js';
+import { backoffMs } from '../time/backoff.js';
 import { askStore } from './ask-store.js';
-import { backoffMs } from './backoff.js';
 import type { EngineParts } from './engine-parts.js';
 import { isHeld, loseLease, ttlOf } from './lease-control.js';
 import type { Lease } from './lease.js';
-import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
+import { callLimitMs, withTimeLimit } from './time-limit.js';
 
 /** How a try ended. */
 export type EffectEnding = Pick<SettleEffectRequest, 'outcome' | 'text' | 'keepMs'>;

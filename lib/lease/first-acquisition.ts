@@ -1,11 +1,12 @@
 import type { FirstGranted, FirstRequest, JobStore } from '../stores/job-store.js';
 import { StoreError } from '../stores/lease-store.js';
+import { toStoreError } from '../stores/to-store-error.js';
 import type { EngineParts } from './engine-parts.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { ResolvedAcquireOptions } from './lease-options.js';
 import type { Lease } from './lease.js';
 import { refusalOf } from './refusal.js';
-import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
+import { callLimitMs, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
 /** One try to get the first of several leases that is free. */

@@ -1,13 +1,14 @@
 import type { BeginReply, BeginRequest, FinishRequest, InstantGranted, InstantStore } from '../stores/instant-store.js';
 import { StoreError } from '../stores/lease-store.js';
-import { backoffMs } from './backoff.js';
+import { toStoreError } from '../stores/to-store-error.js';
+import { backoffMs } from '../time/backoff.js';
 import type { EngineParts } from './engine-parts.js';
 import { holderTagOf, newHolderId } from './holder-id.js';
 import type { GiveBack } from './lease-core.js';
 import { leaseHandle } from './lease.js';
 import { onAbort } from './on-abort.js';
 import type { InstantOutcome, InstantRequest, InstantRun } from './scheduled-instant.js';
-import { callLimitMs, toStoreError, withTimeLimit } from './time-limit.js';
+import { callLimitMs, withTimeLimit } from './time-limit.js';
 import { Validity, type Stamp } from './validity.js';
 
 /** A run that never began is taken back for so long at least, though its lease may be over: until then it looks like a crash. */

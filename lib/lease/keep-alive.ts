@@ -1,8 +1,8 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { LeaseEvents } from '../events/lease-events.js';
 import type { LeaseStore, RenewResult, StoreError } from '../stores/lease-store.js';
+import { backoffMs } from '../time/backoff.js';
 import type { Clock, ClockTimer } from '../time/clock.js';
-import { backoffMs } from './backoff.js';
 import type { LeaseCore } from './lease-core.js';
 import { RenewalBatch } from './renewal-batch.js';
 import { callLimitMs } from './time-limit.js';

@@ -1,7 +1,7 @@
 import type { EngineParts } from './engine-parts.js';
 import type { LeaseCore } from './lease-core.js';
 import { callLimitMs, withTimeLimit } from './time-limit.js';
-import type { Leftover } from './undo.js';
+import type { LeaseLeftover } from './undo.js';
 
 /** A finished handler waits no longer than this for its release to be confirmed; the rest is done in the background. */
 const LONGEST_WAIT_MS = 1000;
@@ -54,7 +54,7 @@ export class Releaser {
   }
 }
 
-const leftOf = ({ key, holderId, holderTag, longestTtlMs }: LeaseCore, limitMs: number): Leftover => ({
+const leftOf = ({ key, holderId, holderTag, longestTtlMs }: LeaseCore, limitMs: number): LeaseLeftover => ({
   ...{ key, holderId, holderTag, limitMs },
   ttlMs: longestTtlMs,
 });

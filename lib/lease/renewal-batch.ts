@@ -1,7 +1,7 @@
 import { StoreError, type RenewRequest, type RenewResult } from '../stores/lease-store.js';
+import { toStoreError } from '../stores/to-store-error.js';
 import type { Clock, ClockTimer } from '../time/clock.js';
 import type { LeaseCore } from './lease-core.js';
-import { toStoreError } from './time-limit.js';
 import type { Stamp } from './validity.js';
 
 /** Renewals that travel in one round trip, each with its own time limit. */

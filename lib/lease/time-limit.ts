@@ -1,4 +1,5 @@
 import { StoreError } from '../stores/lease-store.js';
+import { toStoreError } from '../stores/to-store-error.js';
 import type { Clock } from '../time/clock.js';
 
 /**
@@ -44,11 +45,4 @@ export async function settleWithin(clock: Clock, ms: number, events: readonly Pr
   } finally {
     cancel();
   }
-}
-
-/** What a store rejects with that is not a `StoreError` counts as transient. */
-export function toStoreError(error: unknown): StoreError {
-  if (error instanceof StoreError) return error;
-  const text = typeof error === 'object' && error !== null && 'message' in error ? String(error.message) : String(error);
-  return new StoreError('transient', text, { cause: error });
 }

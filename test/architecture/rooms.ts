@@ -11,8 +11,11 @@ export interface Room {
   readonly foreign?: readonly string[];
 }
 
-/** What a store promises, and the parts of it for scheduled jobs, for `once`, for job workers, and for a quorum. */
-const PORT = ['stores/lease-store', 'stores/instant-store', 'stores/effect-store', 'stores/job-store', 'stores/quorum-node'];
+/** What a store promises, and the parts of it for scheduled jobs, for `once`, for job workers, and for a quorum; how its errors are read, and what is left behind taken back. */
+const PORT = [
+  ...['stores/lease-store', 'stores/instant-store', 'stores/effect-store', 'stores/job-store', 'stores/quorum-node'],
+  ...['stores/to-store-error', 'stores/take-backs'],
+];
 const nest = ['@nestjs/common', '@nestjs/core'];
 
 /** Leaves that every room may use (a leaf: `time` uses `errors`, `errors` uses nothing). */

@@ -1,5 +1,5 @@
 import type { StoreError } from '../lease-store.js';
-import { toStoreError } from './to-store-error.js';
+import { toStoreError } from '../to-store-error.js';
 
 /** What one node has said: its answer, or why there is none. */
 export type Answer<T> = { readonly value: T; readonly error?: never } | { readonly value?: never; readonly error: StoreError };

@@ -1,8 +1,10 @@
 import type { Clock } from '../../time/clock.js';
-import { StoreError, type LeaseStore } from '../lease-store.js';
+import { StoreError, type LeaseStore, type LeaveRequest } from '../lease-store.js';
 import type { QuorumNode } from '../quorum-node.js';
-import { Leftovers } from './leftovers.js';
-import { toStoreError } from './to-store-error.js';
+import { TakeBacks, type Leftover } from '../take-backs.js';
+import { toStoreError } from '../to-store-error.js';
+
+const FIRST_PAUSE_MS = 100;
 
 /** One node, as the quorum sees it: each call has a time limit of its own, and what is left behind there is taken back. */
 export class NodeLink {
@@ -10,7 +12,8 @@ export class NodeLink {
   silent = false;
   /** Names the server behind it, as far as it was told. */
   run = '';
-  readonly leftovers: Leftovers;
+  /** What is not wanted there: taken back by its holderId. */
+  readonly leftovers: TakeBacks<Leftover & LeaveRequest>;
 
   constructor(
     readonly store: LeaseStore,
@@ -20,7 +23,12 @@ export class NodeLink {
     private readonly clock: Clock,
     readonly timeoutMs: number,
   ) {
-    this.leftovers = new Leftovers(clock, (request) => this.within(Infinity, store.leave(request)));
+    this.leftovers = new TakeBacks({
+      clock,
+      takeBack: ({ key, holderId, holderTag }) => this.within(Infinity, store.leave({ key, holderId, holderTag })),
+      firstPauseMs: FIRST_PAUSE_MS,
+      neverLeft: (error) => toStoreError(error).notSent === true,
+    });
   }
 
   /** Settles as the call does, or rejects after `limitMs`; the call itself goes on. Never longer than the node's own limit. @throws StoreError */

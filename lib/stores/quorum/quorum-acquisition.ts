@@ -1,6 +1,6 @@
+import { jittered } from '../../time/backoff.js';
 import { StoreError, type AcquireRequest, type Busy, type Granted, type RenewRequest, type RenewResult } from '../lease-store.js';
 import type { HolderBook, Page } from './holder-book.js';
-import { jittered } from './jitter.js';
 import { Round, type RoundParts } from './round.js';
 import { ttlRefusal } from './round-outcome.js';
 

@@ -1,13 +1,13 @@
 import type { Clock } from '../../time/clock.js';
 import { StoreError, type AcquireRequest, type Busy, type Granted, type Queued } from '../lease-store.js';
 import type { ConfirmResult, Recalled } from '../quorum-node.js';
+import { toStoreError } from '../to-store-error.js';
 import { Ballot } from './ballot.js';
 import { decide, needsConfirming, type Circumstances } from './decide.js';
 import type { NodeLink } from './node-link.js';
 import { Patience } from './patience.js';
 import { outcomeOf, sameServer, type NotElected } from './round-outcome.js';
 import { countsFor, deadlineOf, experienceOf, majorityOf, type MemoryLimits } from './rules.js';
-import { toStoreError } from './to-store-error.js';
 
 /** What one round has come to. `endsAt`: by our monotonic clock, when there may be no majority any more that remembers the lease. */
 export type RoundOutcome = { readonly kind: 'granted'; readonly fencingToken: number; readonly endsAt: number } | NotElected;

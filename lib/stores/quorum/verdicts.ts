@@ -1,8 +1,8 @@
 import { StoreError, type Busy, type LeaseRecord, type RenewResult, type StoreErrorKind } from '../lease-store.js';
 import type { NodeRenewResult } from '../quorum-node.js';
+import { toStoreError } from '../to-store-error.js';
 import type { Answer } from './gather.js';
 import { majorityOf } from './rules.js';
-import { toStoreError } from './to-store-error.js';
 
 /** Those who find a free key divided among them have given it back by then. */
 const SPLIT_MS = 50;

@@ -1,4 +1,4 @@
-import { StoreError } from '../lease-store.js';
+import { StoreError } from './lease-store.js';
 
 /** What a store rejects with that is not a `StoreError` counts as transient. */
 export function toStoreError(error: unknown): StoreError {
