@@ -4,7 +4,7 @@ import { nearestName } from './errors/nearest-name.js';
 import { parseMaxHold, parseTtl, parseWait, type LeaseDefaults } from './lease/lease-options.js';
 import { DEFAULT_SERVICE } from './lease.constants.js';
 import type { LeaseModuleOptions } from './lease-module-options.js';
-import { checkSafety, type ResolvedSafety } from './lease-safety-options.js';
+import { checkSafety, shown, type ResolvedSafety } from './lease-safety-options.js';
 import type { LeaseStore } from './stores/lease-store.js';
 import { formatDuration, parseDuration } from './time/duration.js';
 
@@ -167,5 +167,3 @@ function warningsOf({ ttlMs }: LeaseDefaults): string[] {
       'a lease is given back when the handler ends, whatever its ttl.',
   ];
 }
-
-const shown = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : String(value));

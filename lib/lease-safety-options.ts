@@ -53,4 +53,5 @@ function checkGuard(value: unknown, ttlMs: number): number | undefined {
   );
 }
 
-const shown = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : String(value));
+/** A value as messages name it. */
+export const shown = (value: unknown): string => (typeof value === 'object' && value !== null ? 'an object' : String(value));

@@ -1,7 +1,7 @@
 import type { RedisOptions } from 'ioredis';
 import { LeaseOptionsError } from './errors/lease-options.error.js';
 import type { LeaseStore } from './stores/lease-store.js';
-import { checkNodes, resolveQuorumOptions, type QuorumOptions } from './stores/quorum/quorum-options.js';
+import { checkNodes, resolveQuorumOptions, type QuorumOptions, type ResolvedQuorumOptions } from './stores/quorum/quorum-options.js';
 import { QuorumStore } from './stores/quorum/quorum-store.js';
 import { planConnection, type ConnectionPlan, type RedisClientLike } from './stores/redis/connection-option.js';
 import { RedisLeaseStore } from './stores/redis/redis-lease-store.js';
@@ -49,7 +49,8 @@ export class QuorumLeaseStore extends QuorumStore {
   constructor(nodes: readonly QuorumNodeOption[], options: QuorumLeaseStoreOptions = {}) {
     const { namespace, ...quorum } = options;
     checkNodes(nodes);
-    const made = nodes.map((node, i) => makeNode(node, i, namespace, quorum));
+    const resolved = resolveQuorumOptions(quorum);
+    const made = nodes.map((node, i) => makeNode(node, i, namespace, resolved));
     checkNodes(made, (node) => (node as MadeNode).address ?? node);
     super(
       made.map(({ store }) => store),
@@ -66,10 +67,10 @@ interface MadeNode {
   readonly address?: string;
 }
 
-function makeNode(node: QuorumNodeOption, i: number, namespace: string | undefined, options: QuorumOptions): MadeNode {
+function makeNode(node: QuorumNodeOption, i: number, namespace: string | undefined, options: ResolvedQuorumOptions): MadeNode {
   const name = `node ${String(i + 1)}`;
   if (isStore(node)) return { store: node, name };
-  const { clock, nodeTimeoutMs, fenceRetentionMs } = resolveQuorumOptions(options);
+  const { clock, nodeTimeoutMs, fenceRetentionMs } = options;
   const plan = plannedNode(node, name);
   const address = addressOf(plan);
   // Shorter than the node's time limit, so that it says why it could not be asked.

@@ -3,7 +3,7 @@ import { StoreError } from '../lease-store.js';
 import type { Amnesia } from './amnesia.js';
 import type { RedisConnection } from './connection.js';
 import { GrantLane, type GrantCall, type GrantOutcome } from './grant-lane.js';
-import { isMoving, refreshRoutes, routeOf, type Route } from './grant-routes.js';
+import { isMoving, refreshRoutes, routeOf, type Route } from './cluster-routes.js';
 import type { Greeter } from './greeter.js';
 import type { RedisClient } from './redis-client.js';
 import type { RedisDurability } from './redis-store-options.js';

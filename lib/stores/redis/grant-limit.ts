@@ -12,8 +12,12 @@ export class GrantLimit implements GrantPath {
   ) {}
 
   send(script: LeaseScript, shared: readonly (string | number)[], asked: readonly Asked[]): void {
-    const within = asked.filter(({ ttlMs = 0 }) => ttlMs <= this.guardMs);
-    for (const one of asked) if (!within.includes(one)) one.fail(this.refusal(one.ttlMs ?? 0));
+    const within: Asked[] = [];
+    for (const one of asked) {
+      const { ttlMs = 0 } = one;
+      if (ttlMs <= this.guardMs) within.push(one);
+      else one.fail(this.refusal(ttlMs));
+    }
     this.path.send(script, shared, within);
   }
 

@@ -3,7 +3,7 @@ import type { Amnesia } from './amnesia.js';
 import type { Notices } from './notices.js';
 import type { RedisClient } from './redis-client.js';
 import { isRefused, messageOf } from './redis-errors.js';
-import { readServerInfo, type ServerInfo } from './server-info.js';
+import { readServerInfo, readSettings, type ServerInfo } from './server-info.js';
 
 /** How often a server that still reads its data from disk is asked whether it has finished. */
 const LOADING_MS = 100;
@@ -114,27 +114,21 @@ export class Greeter {
 
   /** An evicted lease ends under its holder's feet, and an evicted fence forgets its token. */
   private async checkEviction(client: RedisClient, told: string | undefined): Promise<void> {
-    let policy = told;
+    let policy: unknown = told;
     try {
-      policy ??= readPolicy(await client.config('GET', 'maxmemory-policy'));
+      policy ??= readSettings(await client.config('GET', 'maxmemory-policy')).get('maxmemory-policy');
     } catch (error) {
       if (!isRefused(error)) return;
       const message = `Redis refuses CONFIG (${messageOf(error)}): whether its maxmemory-policy is noeviction, as leases need it, is not checked.`;
       this.notices.warn('config', message);
     }
-    if (policy === undefined || policy === 'noeviction') return;
+    if (typeof policy !== 'string' || policy === 'noeviction') return;
     this.notices.warn(
       'eviction',
       `Redis at ${addressOf(client)} has maxmemory-policy ${policy}: with its memory full it drops leases that are held, and the fencing tokens it ` +
         'has given. Set it to noeviction, or give leases a Redis of their own.',
     );
   }
-}
-
-/** RESP2 gives a list, RESP3 a map. */
-function readPolicy(reply: unknown): string | undefined {
-  const value: unknown = Array.isArray(reply) ? reply[1] : (reply as Record<string, unknown> | null)?.['maxmemory-policy'];
-  return typeof value === 'string' ? value : undefined;
 }
 
 /** Where a client is connected to, for messages and, of a node of a Cluster, as its name. */

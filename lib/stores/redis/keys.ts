@@ -39,13 +39,16 @@ export class LeaseKeys {
    * @throws LeaseKeyError for an empty key
    */
   of(key: string): readonly [lease: string, fence: string, queue: string, waiters: string] {
-    if (key === '') throw new LeaseKeyError('The key of a lease is empty: name what it protects, for example "job:42".', { key });
-    const [lease, fence] = this.ofRenewal(key);
+    const [lease, fence] = this.ofHeld(key);
     return [lease, fence, `${lease}:queue`, `${lease}:waiters`];
   }
 
-  /** Of a lease that is held already: its key and that of its fence. */
-  ofRenewal(key: string): readonly [lease: string, fence: string] {
+  /**
+   * What matters of a lease while it is held: its key and that of its fence.
+   * @throws LeaseKeyError for an empty key
+   */
+  ofHeld(key: string): readonly [lease: string, fence: string] {
+    if (key === '') throw new LeaseKeyError('The key of a lease is empty: name what it protects, for example "job:42".', { key });
     const lease = `${this.namespace}:{${escapePart(key)}}`;
     return [lease, `${lease}:fence`];
   }
@@ -57,7 +60,7 @@ export class LeaseKeys {
 
   /** The same in a Cluster, where each lease has channels of its own, in its slot; scripts make it of the key of the lease. */
   wakeChannelOf(key: string): string {
-    return `${this.of(key)[0]}:wake:`;
+    return `${this.ofHeld(key)[0]}:wake:`;
   }
 
   /**
@@ -65,7 +68,7 @@ export class LeaseKeys {
    * @throws LeaseKeyError for an empty key
    */
   ofJob(key: string): readonly [lease: string, fence: string, record: string, runs: string] {
-    const [lease, fence] = this.of(key);
+    const [lease, fence] = this.ofHeld(key);
     return [lease, fence, `${lease}:instants`, `${lease}:runs`];
   }
 
@@ -74,7 +77,7 @@ export class LeaseKeys {
    * @throws LeaseKeyError for an empty key
    */
   ofEffect(key: string): readonly [lease: string, effect: string] {
-    const [lease] = this.of(key);
+    const [lease] = this.ofHeld(key);
     return [lease, `${lease}:effect`];
   }
 }

@@ -16,6 +16,7 @@ import { foreign, unreadable } from './replies.js';
 import type { Asked, ScriptCalls } from './script-calls.js';
 import { confirmScript } from './scripts/confirm.script.js';
 import { recallScript } from './scripts/recall.script.js';
+import { readSettings } from './server-info.js';
 
 /** A single Redis as one node of a quorum. */
 export class RedisQuorumNode implements QuorumNode {
@@ -33,7 +34,7 @@ export class RedisQuorumNode implements QuorumNode {
   ) {}
 
   async confirm({ key, holderId, fencingToken, memory }: ConfirmRequest): Promise<ConfirmResult> {
-    const [lease, fence] = this.keys.of(key);
+    const [lease, fence] = this.keys.ofHeld(key);
     const reply = await new Promise((settle: (reply: unknown) => void, fail) => {
       this.gather(memory, { keys: [lease, fence], args: [escapePart(holderId), 0, fencingToken], settle, fail });
     });
@@ -50,7 +51,7 @@ export class RedisQuorumNode implements QuorumNode {
     const answers = requests.map(
       ({ key, holderId, ttlMs, fencingToken }) =>
         new Promise<NodeRenewResult>((resolve) => {
-          const [lease, fence] = this.keys.of(key);
+          const [lease, fence] = this.keys.ofHeld(key);
           const fail = (error: StoreError): void => resolve({ kind: 'unknown', error });
           const settle = (reply: unknown): void => resolve(readConfirm(reply, lease));
           asked.push({ keys: [lease, fence], args: [escapePart(holderId), ttlMs, fencingToken], settle, fail });
@@ -61,7 +62,7 @@ export class RedisQuorumNode implements QuorumNode {
   }
 
   async recall({ key, memory }: RecallRequest): Promise<Recalled> {
-    const [lease, fence] = this.keys.of(key);
+    const [lease, fence] = this.keys.ofHeld(key);
     const reply = await new Promise((settle: (reply: unknown) => void, fail) => {
       this.calls.send(recallScript, [memory ? 1 : 0], [{ keys: [fence], args: [], settle, fail }]);
     });
@@ -104,13 +105,6 @@ export class RedisQuorumNode implements QuorumNode {
     }
     return this.durable.keeps;
   }
-}
-
-/** RESP2 gives a list of names and values, RESP3 a map. */
-function readSettings(reply: unknown): Map<unknown, unknown> {
-  if (reply instanceof Map) return reply;
-  if (!Array.isArray(reply)) return new Map(Object.entries(reply ?? {}));
-  return new Map(reply.flatMap((name: unknown, i) => (i % 2 === 0 ? [[name, reply[i + 1]] as const] : [])));
 }
 
 /** Reply of `confirm` for one lease. @throws StoreError */

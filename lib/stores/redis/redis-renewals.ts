@@ -17,7 +17,7 @@ export class RedisRenewals {
     if (requests.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
       const results = new Results(requests.length, resolve, reject);
-      const asked = requests.map((request, i) => new Renewal(this.keys.ofRenewal(request.key), request, i, results));
+      const asked = requests.map((request, i) => new Renewal(this.keys.ofHeld(request.key), request, i, results));
       this.calls.send(renewScript, this.retention, asked);
     });
   }

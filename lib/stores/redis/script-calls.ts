@@ -84,8 +84,13 @@ export function parametersOf(
 /** Which leases travel in one call: a hundred at most, in a Cluster of one slot. */
 export function* inCalls(asked: readonly Asked[], { isCluster, keyPrefix }: RedisConnection): Generator<readonly Asked[]> {
   for (const group of isCluster ? bySlot(asked, keyPrefix) : [asked]) {
-    for (let i = 0; i < group.length; i += MOST_IN_CALL) yield group.slice(i, i + MOST_IN_CALL);
+    yield* slices(group, MOST_IN_CALL);
   }
+}
+
+/** The list in pieces of at most so many. */
+export function* slices<T>(list: readonly T[], most: number): Generator<readonly T[]> {
+  for (let i = 0; i < list.length; i += most) yield list.slice(i, i + most);
 }
 
 /** Gives each lease its part of the reply; `withdraw` says why a part does not count, if so. */

@@ -37,3 +37,10 @@ export function readServerInfo(reply: unknown): ServerInfo | undefined {
 export function readHistory(reply: unknown): string | undefined {
   return /^master_replid:(\w+)/m.exec(String(reply))?.[1];
 }
+
+/** The settings in a reply of `CONFIG GET`: RESP2 gives a list of names and values, RESP3 a map. */
+export function readSettings(reply: unknown): Map<unknown, unknown> {
+  if (reply instanceof Map) return reply;
+  if (!Array.isArray(reply)) return new Map(Object.entries(reply ?? {}));
+  return new Map(reply.flatMap((name: unknown, i) => (i % 2 === 0 ? [[name, reply[i + 1]] as const] : [])));
+}

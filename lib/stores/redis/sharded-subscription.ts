@@ -1,11 +1,13 @@
 import type { Clock, ClockTimer } from '../../time/clock.js';
 import type { StoreSubscription, Wake } from '../lease-store.js';
+import { warnOfChannels } from './channels-refused.js';
 import { makeNodeClient } from './client-factory.js';
 import type { RedisConnection } from './connection.js';
+import { nodeAt, refreshRoutes } from './cluster-routes.js';
 import { escapePart, unescapePart, type LeaseKeys } from './keys.js';
 import type { Notices } from './notices.js';
 import type { RedisClient } from './redis-client.js';
-import { isRefused, messageOf } from './redis-errors.js';
+import { isRefused } from './redis-errors.js';
 import { ShardListener, type ShardChannel, type ShardHost } from './shard-listener.js';
 import { slotOf } from './slots.js';
 
@@ -117,7 +119,7 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
     if (this.refreshing || this.closed) return;
     this.refreshing = true;
     this.ask((client) => {
-      client.refreshSlotsCache?.(() => {
+      void refreshRoutes(client).then(() => {
         this.refreshing = false;
         this.review();
       });
@@ -134,12 +136,7 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
     if (this.isRefused) return;
     this.isRefused = true;
     for (const followed of this.followed.values()) this.settle(followed);
-    const { namespace } = this.parts.keys;
-    this.parts.notices.warn(
-      'channels',
-      `Redis refuses ${command} (${messageOf(error)}): who waits for a lease looks several times a second instead of being told. ` +
-        `Allow the channels "${namespace}:*" to this user, for waits that cost less and end sooner.`,
-    );
+    warnOfChannels(this.parts.notices, `${this.parts.keys.namespace}:*`, command, error);
   }
 
   private begin(key: string): Followed {
@@ -200,8 +197,4 @@ export class ShardedSubscription implements StoreSubscription, ShardHost {
         this.refreshing = false;
       });
   }
-}
-
-function nodeAt(client: RedisClient, address: string): RedisClient | undefined {
-  return client.nodes?.('master').find(({ options }) => `${String(options.host)}:${String(options.port)}` === address);
 }

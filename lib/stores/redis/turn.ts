@@ -1,4 +1,4 @@
-import type { Asked } from './script-calls.js';
+import { slices, type Asked } from './script-calls.js';
 
 /**
  * Of many leases asked for in one turn so many go into one call: they all leave together, but Redis works on the next call while
@@ -52,15 +52,10 @@ export class Turn {
     const loads = this.loads;
     this.loads = [];
     for (const { releases, acquires } of loads) {
-      inCalls(releases, this.sendReleases);
-      inCalls(acquires, this.sendAcquires);
+      for (const some of slices(releases, IN_CALL)) this.sendReleases(some);
+      for (const some of slices(acquires, IN_CALL)) this.sendAcquires(some);
     }
   }
-}
-
-function inCalls(asked: readonly Asked[], send: (asked: readonly Asked[]) => void): void {
-  if (asked.length <= IN_CALL) send(asked);
-  else for (let i = 0; i < asked.length; i += IN_CALL) send(asked.slice(i, i + IN_CALL));
 }
 
 const empty = (): Gathered => ({ releases: [], acquires: [], acquiring: new Set() });

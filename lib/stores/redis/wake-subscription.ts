@@ -1,9 +1,10 @@
 import type { StoreSubscription, Wake } from '../lease-store.js';
+import { warnOfChannels } from './channels-refused.js';
 import { endClient, makeClient } from './client-factory.js';
 import type { ConnectionPlan } from './connection-option.js';
 import { unescapePart } from './keys.js';
 import type { Notices } from './notices.js';
-import { isRefused, isReply, kindOf, messageOf } from './redis-errors.js';
+import { isRefused, isReply, kindOf } from './redis-errors.js';
 import type { RedisClient } from './redis-client.js';
 
 /**
@@ -77,11 +78,7 @@ export class WakeSubscription implements StoreSubscription {
   }
 
   private giveUp(command: string, error: unknown): void {
-    this.notices.warn(
-      'channels',
-      `Redis refuses ${command} (${messageOf(error)}): who waits for a lease looks several times a second instead of being told. ` +
-        `Allow the channels "${this.channel.replace(/[^:]*$/, '*')}" to this user, for waits that cost less and end sooner.`,
-    );
+    warnOfChannels(this.notices, this.channel.replace(/[^:]*$/, '*'), command, error);
     this.settleReady();
   }
 

@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { EXTEND, fenceNumber, keepFence, LEASE_PATTERN, MOST_AHEAD } from './lua-parts.js';
+import { EXTEND, fenceNumber, keepFence, MOST_AHEAD, READ_LEASE } from './lua-parts.js';
 import { RUN_AND_UPTIME } from './lua-quorum.js';
 
 /**
@@ -18,14 +18,7 @@ export const confirmScript = leaseScript({
   shared: ['retention', 'strict', 'memory'],
   args: ['holderId', 'ttl', 'token'],
   each: `
-  local seen = call('MGET', lease, fence)
-  local value, previous = seen[1], seen[2]
-  if not value then
-    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
-    return 0
-  end
-  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
-  if not owner then return { 'foreign', 'lease' } end
+  ${READ_LEASE.trim()}
   if owner ~= holderId or state ~= 'h' then return { 'taken', tonumber(own) } end
   if tonumber(own) > tonumber(token) then return { 'ahead', tonumber(own) } end
   local plausible = own == token or tonumber(token) <= micros + ${MOST_AHEAD}

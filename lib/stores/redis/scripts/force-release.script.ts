@@ -1,6 +1,6 @@
 import { leaseScript } from './lease-script.js';
 import { PASS_ON } from './lua-line.js';
-import { keepFence, LEASE_PATTERN, REMAINING } from './lua-parts.js';
+import { keepFence, READ_LEASE, REMAINING } from './lua-parts.js';
 
 /**
  * Ends each lease whoever holds it, and keeps its fence, so that the next token is higher; its line goes on. What is not a lease stays.
@@ -15,14 +15,7 @@ export const forceReleaseScript = leaseScript({
   shared: ['retention', 'wake'],
   args: [],
   each: `
-  local seen = call('MGET', lease, fence)
-  local value, previous = seen[1], seen[2]
-  if not value then
-    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
-    return 0
-  end
-  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
-  if not owner then return { 'foreign', 'lease' } end
+  ${READ_LEASE.trim()}
   local token = own
   ${REMAINING.trim()}
   call('DEL', lease)

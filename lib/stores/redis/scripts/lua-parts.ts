@@ -18,6 +18,20 @@ export const HIGHEST_TOKEN = '9007199254740990';
 /** A token further ahead of the server's clock than this many microseconds (a day) would poison the key. */
 export const MOST_AHEAD = '86400000000';
 
+/**
+ * Reads the lease and its fence; returns from the script where there is no lease, or something else. Sets the locals of
+ * LEASE_PATTERN and `previous`, what the fence says.
+ */
+export const READ_LEASE = `
+  local seen = call('MGET', lease, fence)
+  local value, previous = seen[1], seen[2]
+  if not value then
+    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
+    return 0
+  end
+  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
+  if not owner then return { 'foreign', 'lease' } end`;
+
 /** A token as a text; `tostring` would lose digits. */
 export const text = (number: string): string => `string.format('%.0f', ${number})`;
 

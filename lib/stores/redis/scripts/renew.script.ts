@@ -1,5 +1,5 @@
 import { leaseScript } from './lease-script.js';
-import { EXTEND, keepFence, LEASE_PATTERN } from './lua-parts.js';
+import { EXTEND, keepFence, READ_LEASE } from './lua-parts.js';
 
 /**
  * Extends each lease that its holder still has, then heals and refreshes its fence. Never creates a lease, never shortens one.
@@ -14,14 +14,7 @@ export const renewScript = leaseScript({
   shared: ['retention'],
   args: ['holderId', 'ttl', 'token'],
   each: `
-  local seen = call('MGET', lease, fence)
-  local value, previous = seen[1], seen[2]
-  if not value then
-    if call('EXISTS', lease) == 1 then return { 'foreign', 'lease' } end
-    return 0
-  end
-  local owner, own, granted, since, state, tag, holder = string.match(value, ${LEASE_PATTERN})
-  if not owner then return { 'foreign', 'lease' } end
+  ${READ_LEASE.trim()}
   if owner ~= holderId then return { 'taken', tonumber(own) } end
   ${EXTEND.trim()}
   ${keepFence('longest').trim()}

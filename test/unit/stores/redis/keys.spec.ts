@@ -46,6 +46,7 @@ describe('LeaseKeys', () => {
 
   it('refuses an empty key', () => {
     expect(() => keys.of('')).toThrow(expect.objectContaining({ code: 'LEASE_KEY_INVALID' }));
+    expect(() => keys.ofHeld('')).toThrow(expect.objectContaining({ code: 'LEASE_KEY_INVALID' }));
   });
 
   it.each(['', 'a{', '}', '{app}', undefined, 7])('refuses the namespace %j', (namespace) => {

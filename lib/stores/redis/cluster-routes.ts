@@ -13,8 +13,13 @@ export interface Route {
 export function routeOf(client: RedisClient, key: string): Route | undefined {
   if (!client.isCluster) return { address: '', node: client };
   const address = client.slots?.[slotOf(key)]?.[0];
-  const node = client.nodes?.('master').find((one) => addressOf(one) === address);
+  const node = address === undefined ? undefined : nodeAt(client, address);
   return address === undefined || node === undefined ? undefined : { address, node };
+}
+
+/** The client of a Cluster's primary. */
+export function nodeAt(client: RedisClient, address: string): RedisClient | undefined {
+  return client.nodes?.('master').find((node) => addressOf(node) === address);
 }
 
 /** Asks a Cluster anew who serves what. Never rejects. */
