@@ -25,16 +25,19 @@ describe('durability: a lease counts only when replicas have it', () => {
     ...{ ttlMs: 5000, atLeastForMs: 0, patienceMs: 0 },
   });
   const isFree = (key: string): Promise<boolean> => waitFor(async () => (await client.exists(`lease:{${key}}`)) === 0);
+  /** WAIT asks the replicas how far they are: resolves when both tell in time. */
+  const allTell = (): Promise<unknown> =>
+    waitFor(async () => (await client.set('warm', 'up', 'PX', 1000)) && (await client.wait(2, 1000)) === 2);
   beforeAll(async () => {
     set = await ReplicaSet.start(2);
     client = new Redis(set.primary.url, { retryStrategy: () => 20 });
     client.on('error', () => undefined);
+    await allTell();
   });
   afterEach(async () => {
     for (const replica of set.replicas) replica.thaw();
     await Promise.all(holders.splice(0).map((holder) => holder.close()));
-    // WAIT asks them how far they are.
-    await waitFor(async () => (await client.set('warm', 'up', 'PX', 1000)) && (await client.wait(2, 1000)) === 2);
+    await allTell();
   });
   afterAll(async () => {
     client.disconnect();
