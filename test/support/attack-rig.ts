@@ -7,6 +7,8 @@ import { startHolder, type Holder } from './holder.js';
 import { RedisServer, type RedisServerOptions } from './redis-server.js';
 import { TcpProxy } from './tcp-proxy.js';
 
+export { rejection } from './rejection.js';
+
 let counter = 0;
 
 /**
@@ -100,12 +102,4 @@ export class AttackRig {
 export function blockLoop(ms: number): void {
   const until = performance.now() + ms;
   while (performance.now() < until);
-}
-
-/** What a call rejects with. */
-export async function rejection(call: Promise<unknown>): Promise<any> {
-  return call.then(
-    (value) => Promise.reject(new Error(`It did not reject but gave ${JSON.stringify(value)}`)),
-    (error: unknown) => error,
-  );
 }

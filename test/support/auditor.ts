@@ -1,5 +1,4 @@
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
+import { LineClient, LineServer } from './line-server.js';
 
 /** A write as the auditor saw it. */
 export interface AuditedWrite {
@@ -49,20 +48,18 @@ export class Auditor {
   readonly journal: AuditedWrite[] = [];
   private readonly rows = new Map<string, Row>();
   private readonly plain = new Map<string, number>();
-  private readonly sockets = new Set<Socket>();
+  private server!: LineServer;
 
-  private constructor(private readonly server: Server) {
-    server.on('connection', (socket) => this.accept(socket));
-  }
+  private constructor() {}
 
   static async start(): Promise<Auditor> {
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Auditor(server);
+    const auditor = new Auditor();
+    auditor.server = await LineServer.start((request: AuditRequest) => auditor.ask(request));
+    return auditor;
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return this.server.port;
   }
 
   /** What somebody asks; also without a connection. */
@@ -94,22 +91,12 @@ export class Auditor {
     });
   }
 
-  async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.server.close(resolve));
-    for (const socket of this.sockets) socket.destroy();
-    await closed;
-  }
-
-  private accept(socket: Socket): void {
-    this.sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    socket.on('close', () => this.sockets.delete(socket));
-    const lines = createInterface({ input: socket });
-    // It passes on the errors of its input.
-    lines.on('error', () => undefined);
-    lines.on('line', (line) => {
-      if (!socket.destroyed) socket.write(`${JSON.stringify(this.ask(JSON.parse(line) as AuditRequest))}\n`);
-    });
+  stop(): Promise<void> {
+    return this.server.stop();
   }
 }
+
+/** Asks an auditor in another process. */
+export type AuditorClient = LineClient<AuditRequest, AuditReply>;
+
+export const connectAuditor = (port: number): Promise<AuditorClient> => LineClient.connect(port);

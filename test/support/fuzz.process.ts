@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Lease } from '../../lib/lease/lease.js';
-import { AuditorClient } from './auditor-client.js';
+import { connectAuditor, type AuditorClient } from './auditor.js';
 import { startHolder } from './holder.js';
 import { seeded } from './fuzz-random.js';
 
@@ -41,7 +41,7 @@ async function increment(lease: Lease, auditor: AuditorClient): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const auditor = await AuditorClient.connect(options.auditorPort);
+  const auditor = await connectAuditor(options.auditorPort);
   tell({ type: 'ready' });
   while (!ending) {
     try {

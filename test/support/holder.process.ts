@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeaseModuleOptions } from '../../lib/lease-module-options.js';
 import type { Lease } from '../../lib/lease/lease.js';
-import { AuditorClient } from './auditor-client.js';
+import { connectAuditor, type AuditorClient } from './auditor.js';
 import { startHolder } from './holder.js';
 
 /** What a holder in a process of its own does. */
@@ -51,7 +51,7 @@ async function work(lease: Lease, auditor: AuditorClient): Promise<void> {
 
 async function main(): Promise<void> {
   const { key, ttl, wait = '10s', maxHold, auditorPort } = options;
-  const auditor = await AuditorClient.connect(auditorPort);
+  const auditor = await connectAuditor(auditorPort);
   tell({ type: 'ready' });
   const lease = await holder.service.acquire(key, { ttl, wait, maxHold });
   tell({ type: 'acquired', token: lease.fencingToken, at: Date.now() });

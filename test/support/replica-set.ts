@@ -1,7 +1,7 @@
 import { RedisServer, type RedisServerOptions } from './redis-server.js';
 import { waitFor } from './wait-for.js';
 
-/** Arguments of a server that is to be a replica soon. */
+/** Arguments of a server that is to be a replica soon: it is given its data at once, and not together with others after 5 s. */
 export const REPLICA = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 
 /** A primary and its replicas, without anybody who would promote one. */

@@ -7,12 +7,14 @@ import { createLeaseRuntime } from '../../../lib/lease-runtime.js';
 import type { Lease } from '../../../lib/lease/lease.js';
 import { seeded } from '../../support/fuzz-random.js';
 import { ShiftedClock } from '../../support/holder-clock.js';
+import { LineClient } from '../../support/line-server.js';
 import { runJob } from './client-job.js';
 import { makeStore, type StoreSpec } from './client-store.js';
 import { now } from './history.js';
-import { ResourceClient } from './resource-client.js';
-import type { Row } from './resource.js';
+import type { ResourceReply, ResourceRequest, Row } from './resource.js';
 import type { Workload } from './workloads.js';
+
+type ResourceClient = LineClient<ResourceRequest, ResourceReply>;
 
 /** How a client is started. */
 export interface ClientOptions {
@@ -99,7 +101,7 @@ async function loop(workload: Workload, resource: ResourceClient): Promise<void>
 }
 
 async function main(): Promise<void> {
-  const resource = await ResourceClient.connect(options.resourcePort);
+  const resource = await LineClient.connect<ResourceRequest, ResourceReply>(options.resourcePort);
   const runner = options.cron ? runJob(runtime, (run) => tell('run', { ...run })) : undefined;
   tell('ready');
   await Promise.all(options.workloads.map((workload) => loop(workload, resource)));

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { RedisServer } from '../../support/redis-server.js';
 import { waitFor } from '../../support/wait-for.js';
-import { Monitor, type Monitored } from './monitor.js';
+import type { Monitored } from '../waiting/line-model.js';
+import { Monitor } from './monitor.js';
 
 describe('MONITOR', () => {
   it('shows each command with its words as they were, tells scripts from clients, and when the server hangs up', async () => {

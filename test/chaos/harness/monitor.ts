@@ -1,12 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-
-/** One command that a server carried out. `source` is `lua` for what a script does. */
-export interface Monitored {
-  readonly at: number;
-  readonly args: readonly string[];
-  readonly source: string;
-}
+import type { Monitored } from '../waiting/line-model.js';
 
 const LINE = /^\+(\d+\.\d+) \[\d+ ([^\]]*)\] (.*)$/;
 const WORD = /"((?:[^"\\]|\\.)*)"/g;

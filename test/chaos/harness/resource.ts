@@ -1,9 +1,8 @@
 import { PGlite } from '@electric-sql/pglite';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import { acceptFence } from '../../../lib/fencing/sql/fence-table.js';
 import { fenceColumnsSql, fenceTableSql } from '../../../lib/fencing/sql/fence-schema.js';
 import { fencedUpdate } from '../../../lib/fencing/sql/fenced-update.js';
+import { LineServer } from '../../support/line-server.js';
 import { now } from './history.js';
 
 /** What a client asks: to read a row, or to write what it made of that. */
@@ -59,15 +58,11 @@ export interface Rows {
  */
 export class Resource {
   readonly audited: Audited[] = [];
-  private readonly sockets = new Set<Socket>();
   private last: Promise<unknown> = Promise.resolve();
 
-  private constructor(
-    private readonly db: PGlite,
-    private readonly server: Server,
-  ) {
-    server.on('connection', (socket) => this.accept(socket));
-  }
+  private server!: LineServer;
+
+  private constructor(private readonly db: PGlite) {}
 
   static async start(keys: readonly string[]): Promise<Resource> {
     const db = new PGlite();
@@ -77,13 +72,13 @@ export class Resource {
       CREATE TABLE items (key TEXT NOT NULL, element INT NOT NULL, token BIGINT NOT NULL, place SERIAL)`);
     for (const key of keys) await db.query('INSERT INTO fenced (key) VALUES ($1)', [key]);
     for (const key of keys) await db.query('INSERT INTO plain (key) VALUES ($1)', [key]);
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    return new Resource(db, server);
+    const resource = new Resource(db);
+    resource.server = await LineServer.start((request: ResourceRequest) => resource.ask(request));
+    return resource;
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return this.server.port;
   }
 
   /** Carries out a request, after all that came before it. */
@@ -109,9 +104,7 @@ export class Resource {
   }
 
   async stop(): Promise<void> {
-    const closed = new Promise((resolve) => this.server.close(resolve));
-    for (const socket of this.sockets) socket.destroy();
-    await closed;
+    await this.server.stop();
     await this.last;
     await this.db.close();
   }
@@ -145,21 +138,6 @@ export class Resource {
     ]);
     const [row] = rows as [{ counter: number; elements: string }];
     return { counter: row.counter, elements: JSON.parse(row.elements) as number[] };
-  }
-
-  private accept(socket: Socket): void {
-    this.sockets.add(socket);
-    socket.setNoDelay(true);
-    socket.on('error', () => undefined);
-    socket.on('close', () => this.sockets.delete(socket));
-    const lines = createInterface({ input: socket });
-    lines.on('error', () => undefined);
-    lines.on('line', (line) => {
-      void this.ask(JSON.parse(line) as ResourceRequest).then(
-        (reply) => socket.destroyed || socket.write(`${JSON.stringify(reply)}\n`),
-        (error: unknown) => socket.destroyed || socket.write(`${JSON.stringify({ error: String(error) })}\n`),
-      );
-    });
   }
 }
 

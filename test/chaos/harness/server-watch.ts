@@ -1,8 +1,8 @@
 import type { RedisServer } from '../../support/redis-server.js';
 import { waitFor } from '../../support/wait-for.js';
-import { LineModel } from '../waiting/line-model.js';
+import { LineModel, type Monitored } from '../waiting/line-model.js';
 import type { Stay } from './history.js';
-import { Monitor, type Monitored } from './monitor.js';
+import { Monitor } from './monitor.js';
 
 /** What is watched. */
 export interface ServerWatchOptions {

@@ -8,6 +8,8 @@ import { startServers } from '../../support/topologies/independent-nodes.js';
 import { TcpProxy } from '../../support/tcp-proxy.js';
 import { waitFor } from '../../support/wait-for.js';
 
+export { errorOf } from '../../support/rejection.js';
+
 /** A node that keeps everything through a restart. */
 export const DURABLE: RedisServerOptions = { args: ['--appendonly', 'yes', '--appendfsync', 'always'] };
 /** A node that keeps nothing. */
@@ -119,15 +121,4 @@ const UPTIME = "return tonumber(string.match(redis.call('INFO', 'server'), 'upti
 export function grantedOf(reply: Granted | Busy | { kind: string }): Granted {
   if (reply.kind !== 'granted') throw new Error(`Expected a grant, got ${JSON.stringify(reply)}`);
   return reply as Granted;
-}
-
-/** What `call` rejects with. */
-export async function errorOf(call: Promise<unknown>): Promise<StoreError> {
-  let value: unknown;
-  try {
-    value = await call;
-  } catch (error) {
-    return error as StoreError;
-  }
-  throw new Error(`It did not reject but gave ${JSON.stringify(value)}`);
 }

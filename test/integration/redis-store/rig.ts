@@ -2,8 +2,10 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { Redis } from 'ioredis';
 import { RedisLeaseStore } from '../../../lib/stores/redis/redis-lease-store.js';
 import type { RedisLeaseStoreOptions } from '../../../lib/stores/redis/redis-store-options.js';
-import type { AcquireRequest, Granted, StoreError } from '../../../lib/stores/lease-store.js';
+import type { AcquireRequest, Granted } from '../../../lib/stores/lease-store.js';
 import { RedisServer, type RedisServerOptions } from '../../support/redis-server.js';
+
+export { errorOf } from '../../support/rejection.js';
 
 let counter = 0;
 
@@ -22,16 +24,6 @@ export async function take(store: RedisLeaseStore, key?: string, more: Partial<A
   const result = await store.acquire(request);
   if (result.kind !== 'granted') throw new Error(`Expected a grant, got ${JSON.stringify(result)}`);
   return { ...request, fencingToken: (result satisfies Granted).fencingToken };
-}
-
-/** What `call` rejects with. */
-export async function errorOf(call: Promise<unknown>): Promise<StoreError> {
-  try {
-    await call;
-  } catch (error) {
-    return error as StoreError;
-  }
-  throw new Error('It did not reject.');
 }
 
 /** One server for the file, a client to look at it, and stores that are closed in the end. */

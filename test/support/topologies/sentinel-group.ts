@@ -1,4 +1,5 @@
 import { type RedisServer } from '../redis-server.js';
+import { REPLICA } from '../replica-set.js';
 import { TcpProxy } from '../tcp-proxy.js';
 import { waitFor } from '../wait-for.js';
 import { command, fieldsOf, replicationOf } from './command.js';
@@ -10,8 +11,6 @@ const NAME = 'mymaster';
  * choose no replica of which they have not heard for five ping periods, and ask each once a second while the primary is down.
  */
 const HURRY = ['info-period', '100', 'ping-period', '400', 'ask-period', '100', 'publish-period', '200', 'tilt-trigger', '60000'];
-/** A replica is given its data at once, and not to several together after 5 s. */
-const DATA_NODE = ['--repl-diskless-sync-delay', '0', '--repl-ping-replica-period', '1'];
 
 /** How a group is started. */
 export interface SentinelGroupOptions {
@@ -48,7 +47,7 @@ export class SentinelGroup {
       const announced = fronts.map(({ host, port }) => ['--replica-announce-ip', host, '--replica-announce-port', String(port)]);
       // The file keeps who is whose replica through a restart.
       const env = (i: number): Readonly<Record<string, string>> => (i === 0 ? {} : replicaEnv);
-      group.nodes = await startServers(announced.map((its, i) => ({ args: [...DATA_NODE, ...its, ...args], env: env(i), config: '\n' })));
+      group.nodes = await startServers(announced.map((its, i) => ({ args: [...REPLICA, ...its, ...args], env: env(i), config: '\n' })));
       targets.forEach((target, i) => (target.port = (group.nodes[i] as RedisServer).port));
       await group.replicate();
       const quorum = Math.floor(sentinels / 2) + 1;

@@ -7,6 +7,8 @@ import { MemoryLeaseStore } from '../../../lib/stores/memory/memory-lease-store.
 import { FaultyLeaseStore } from '../../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../../lib/testing/manual-clock.js';
 
+export { rejection } from '../../support/rejection.js';
+
 /** One replica: a lease service of its own. */
 export interface Replica extends LeaseRuntime {
   readonly store: FaultyLeaseStore;
@@ -29,12 +31,4 @@ export class Replicas {
   crash({ store }: Replica): void {
     for (const verb of ['acquire', 'renew', 'release', 'leave', 'settleEffect', 'coolDown'] as const) store.dropRequest(verb, Infinity);
   }
-}
-
-/** What a call rejects with. */
-export async function rejection(call: Promise<unknown>): Promise<any> {
-  return call.then(
-    (value) => Promise.reject(new Error(`It did not reject but gave ${JSON.stringify(value)}`)),
-    (error: unknown) => error,
-  );
 }

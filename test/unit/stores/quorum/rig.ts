@@ -1,10 +1,12 @@
-import type { AcquireRequest, Busy, Granted, LeaseStore, Queued, StoreError } from '../../../../lib/stores/lease-store.js';
+import type { AcquireRequest, Busy, Granted, LeaseStore, Queued } from '../../../../lib/stores/lease-store.js';
 import { MemoryLeaseStore } from '../../../../lib/stores/memory/memory-lease-store.js';
 import type { ConfirmResult, NodeMemory, QuorumNode, Recalled } from '../../../../lib/stores/quorum-node.js';
 import type { QuorumOptions } from '../../../../lib/stores/quorum/quorum-options.js';
 import { QuorumStore } from '../../../../lib/stores/quorum/quorum-store.js';
 import { FaultyLeaseStore } from '../../../../lib/testing/faulty-lease-store.js';
 import { ManualClock } from '../../../../lib/testing/manual-clock.js';
+
+export { errorOf } from '../../../support/rejection.js';
 
 /** A node in memory that can be restarted, with a clock that may be set apart from the others'. */
 export class TestNode {
@@ -139,14 +141,4 @@ export class QuorumRig {
 export function granted(reply: Granted | Busy | Queued): Granted {
   if (reply.kind !== 'granted') throw new Error(`Expected a grant, got ${JSON.stringify(reply)}`);
   return reply;
-}
-
-/** What `call` rejects with. */
-export async function errorOf(call: Promise<unknown>): Promise<StoreError> {
-  try {
-    await call;
-  } catch (error) {
-    return error as StoreError;
-  }
-  throw new Error('It did not reject.');
 }
